@@ -3,10 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Compiled tests are kept for the next run: to compile them all takes longer than the fast ones do.
 unexport PYTHONDONTWRITEBYTECODE
-SYSTEM_PACKAGES := strace xfsprogs chromium tmux pandoc faketime
+SYSTEM_PACKAGES := strace xfsprogs chromium tmux pandoc faketime neovim
 
 .DEFAULT_GOAL := help
-.PHONY: help run setup test test-fast test-local check lint format bench figures torture evals pictures lock clean
+.PHONY: help run setup test test-fast test-local check lint vsix format bench figures torture evals pictures lock clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -19,10 +19,11 @@ help:  ## show this list
 	@touch $@
 
 # Faults are made with strace and xfs_io; pages are looked at in Chromium; sessions live in tmux; faketime sets the clock
-# ahead. They are installed where that is possible, and their tests skipped with a reason elsewhere.
+# ahead; Neovim speaks to the language server. They are installed where that is possible, and their tests skipped with a
+# reason elsewhere.
 .venv/system: Makefile | .venv/ready
 	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! { command -v strace && command -v xfs_io && \
-	  command -v tmux && command -v chromium && command -v pandoc && command -v faketime; } >/dev/null 2>&1; then \
+	  command -v tmux && command -v chromium && command -v pandoc && command -v faketime && command -v nvim; } >/dev/null 2>&1; then \
 	  echo "Installing $(SYSTEM_PACKAGES) (once) ..."; \
 	  apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y $(SYSTEM_PACKAGES) >/dev/null; fi
 	@touch $@
@@ -62,6 +63,9 @@ lint: .venv/ready  ## format, style, types, import direction
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/pyright
 	@$(BIN)/python hatch_build.py check
+
+vsix: .venv/ready  ## the extension for VS Code, Cursor, Windsurf and code-server: editors/vscode/dist/redraft.vsix
+	@$(BIN)/python hatch_build.py vsix
 
 format:  ## rewrite the sources in the house format
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .

@@ -11,20 +11,23 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from redraft.config import AGENT_PLACES, WRITABLE, Settings, environment_table, parse_settings
+from redraft.config import AGENT_PLACES, WRITABLE, ModelEntry, Settings, environment_table, parse_settings
 from redraft.errors import RedraftError, Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Mapping
+    from collections.abc import Callable, Generator, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     from redraft.agent.agent import Agent
-    from redraft.agent.model_selection import Models
+    from redraft.agent.model_selection import Models, Trace
     from redraft.agent.subagents.long_documents import LongDocuments
+    from redraft.files.key_store import KeyStore
     from redraft.files.textfile import DecodedText
+    from redraft.providers.contract import Provider
+    from redraft.providers.models import KeySources
     from redraft.workspace.workspace import Workspace
 
 FOLDER_SETTINGS = ".redraft/settings.toml"
@@ -82,13 +85,75 @@ def write_settings(values: Mapping[str, str | int | bool]) -> None:
 
     They are named as in `WRITABLE`. Nothing is written unless every value is one that the setting may have.
     """
-    from redraft.files.atomic_write import write_private
-    from redraft.files.locks import folder_lock
     from redraft.formats.toml_lines import set_values
-    from redraft.workspace.folder.identity import make_private
 
     if unknown := sorted(set(values) - set(WRITABLE)):
         raise Refused(f"{unknown[0]!a} is not a setting that can be changed here.", field=unknown[0][:100])
+    for name, value in values.items():
+        _check_value(name, value)
+    _edit_settings(lambda text: set_values(text, values))
+
+
+def write_model(name: str, entry: ModelEntry) -> None:
+    """Set up a model in the person's own settings, or change it; it answers from now on unless another is named."""
+    from redraft.agent.model_selection import is_local
+    from redraft.formats.toml_lines import set_values
+
+    start = ModelEntry()
+    values: dict[str, str | int | bool] = {
+        f"models.{name}.{each.name}": getattr(entry, each.name)
+        for each in fields(ModelEntry)
+        if each.name not in ("command", "pass_env") and getattr(entry, each.name) != getattr(start, each.name)
+    }
+    side = "local" if is_local(entry) else "remote"
+    _edit_settings(lambda text: set_values(text, {**values, "routing.agent_mode": side, f"routing.{side}": name}))
+
+
+def choose_model(name: str) -> None:
+    """From now on this model answers if no other is named."""
+    from redraft.agent.model_selection import is_local
+    from redraft.formats.toml_lines import set_values
+
+    entry = models().known.get(name)
+    if entry is None:
+        raise Refused(f"There is no model {name!a}.", code="not_found", model=name[:100])
+    side = "local" if is_local(entry) else "remote"
+    _edit_settings(lambda text: set_values(text, {"routing.agent_mode": side, f"routing.{side}": name}))
+
+
+def remove_model(name: str) -> None:
+    """Remove a model from the person's own settings, and its key if no other model uses it."""
+    from redraft.agent.model_selection import is_local
+    from redraft.formats.toml_lines import remove_table, set_values
+    from redraft.providers.models import origin_of_model
+
+    known = models().known
+    entry = known.get(name)
+    if entry is None:
+        raise Refused(f"There is no model {name!a}.", code="not_found", model=name[:100])
+    own, store, origin = user_settings(), key_store(), origin_of_model(entry)
+    others = [other for named, other in own.models.items() if named != name]
+    if name not in own.models and origin not in store:
+        raise Refused(
+            f"{name} comes from a variable in Redraft's environment. Unset it and restart Redraft.", model=name
+        )
+
+    def edit(text: str) -> str:
+        side = "local" if is_local(entry) else "remote"
+        text = remove_table(text, f"models.{name}") if name in own.models else text
+        return set_values(text, {f"routing.{side}": ""}) if getattr(own.routing, side) == name else text
+
+    _edit_settings(edit)
+    if origin not in {origin_of_model(other) for other in others}:
+        store.remove(origin)
+
+
+def _edit_settings(edit: Callable[[str], str]) -> None:
+    """Change the text of the person's own settings file; nothing is written unless the result can be read."""
+    from redraft.files.atomic_write import write_private
+    from redraft.files.locks import folder_lock
+    from redraft.workspace.folder.identity import make_private
+
     home = os.path.join(state_home(), "redraft")
     make_private(home)
     with folder_lock(home, "settings"):
@@ -97,9 +162,7 @@ def write_settings(values: Mapping[str, str | int | bool]) -> None:
         old = _settings_bytes(named) or b""
         parse_toml(old, named)
         mark = "\ufeff" if old.startswith(b"\xef\xbb\xbf") else ""
-        for name, value in values.items():
-            _check_value(name, value)
-        new = mark + set_values(old.decode("utf-8-sig"), values)
+        new = mark + edit(old.decode("utf-8-sig"))
         parse_settings(parse_toml(new.encode(), named), named)
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -174,11 +237,35 @@ def state_of(folder: str) -> str | None:
     return None if found is None or is_elsewhere(home, found, real) else os.path.join(home, found)
 
 
-def models() -> Models:
-    """The person's models, by their settings and the keys in their environment."""
+def models(folder: str | None = None) -> Models:
+    """The person's models, by their settings and keys as they are now; in a folder, as far as its settings allow."""
     from redraft.agent.model_selection import Models
 
-    return Models.of(user_settings(), os.environ)
+    settings = user_settings()
+    return Models.of(settings if folder is None else folder_settings(folder, settings)[0], key_sources())
+
+
+def key_store() -> KeyStore:
+    """The API keys that the person has stored."""
+    from redraft.files.key_store import KeyStore
+
+    return KeyStore(os.path.join(state_home(), "redraft"))
+
+
+def key_sources() -> KeySources:
+    from redraft.providers.models import KeySources
+
+    return KeySources(os.environ, key_store())
+
+
+class CurrentModels:
+    """The person's models at each request: one that they have just added answers the next, without a restart."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+
+    def provider(self, name: str, trace: Trace) -> Provider:
+        return models(self._folder).provider(name, trace)
 
 
 @contextmanager
@@ -187,15 +274,21 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
     folder's settings allow: the mode of the moment is the person's choice."""
     from redraft.agent.agent import Agent
     from redraft.agent.hosted.agent_programs import AgentPrograms
-    from redraft.agent.model_selection import Models
     from redraft.agent.store.agent_store import AgentStore
     from redraft.tools.registry import load_registry
 
     widest, _ = folder_settings(workspace.folder, replace(user_settings(), mode="merge"))
     with AgentStore(workspace.state, workspace.now) as store:
-        models = Models.of(workspace.settings, os.environ)
         programs = AgentPrograms(workspace.settings.agents, writable_places, program_environment)
-        agent = Agent(workspace, store, load_registry(), models, guard=guard, ceiling=widest.mode, programs=programs)
+        agent = Agent(
+            workspace,
+            store,
+            load_registry(),
+            CurrentModels(workspace.folder),
+            guard=guard,
+            ceiling=widest.mode,
+            programs=programs,
+        )
         try:
             yield agent
         finally:
@@ -206,14 +299,13 @@ def open_agent(workspace: Workspace, *, guard: AbstractContextManager[Any] | Non
 def open_worker(workspace: Workspace, document: str) -> Generator[LongDocuments | None]:
     """Whoever works on whole documents for one call, with the person's model and within what one job may spend; None
     where no model is set up."""
-    from redraft.agent.model_selection import Models
     from redraft.agent.run.budget import JobBudget
     from redraft.agent.store.agent_store import AgentStore
     from redraft.agent.subagents.long_documents import make_for_call
 
     settings = workspace.settings
     with AgentStore(workspace.state, workspace.now) as store:
-        provider = Models.of(settings, os.environ).provider("", lambda _choice: None)
+        provider = models(workspace.folder).provider("", lambda _choice: None)
         yield make_for_call(store, settings.limits, provider, document, budget=JobBudget.of(settings.agent, {}))
 
 

@@ -63,6 +63,7 @@ class Program:
             "HOME": str(self.home),
             "LC_ALL": "C.UTF-8",
             "PATH": os.environ.get("PATH", ""),
+            "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
             "TZ": "UTC",
             "XDG_CONFIG_HOME": str(self.home / "config"),
             "XDG_STATE_HOME": self.state_home,
@@ -91,8 +92,9 @@ class Program:
     def json(self, *arguments: str, stdin: str = "") -> Any:
         return json.loads(self.ok(*arguments, "--json", stdin=stdin))
 
-    def on_terminal(self, *arguments: str, answer: str = "") -> Result:
-        """As a person would see it: output and errors together, both on a terminal."""
+    def on_terminal(self, *arguments: str, answer: str = "", prompt: str = "") -> Result:
+        """As a person would see it: output and errors together, both on a terminal. They answer once they see the
+        prompt."""
         main, terminal = pty.openpty()
         process = subprocess.Popen(
             [*self.command, *arguments],
@@ -103,8 +105,10 @@ class Program:
             env={"TERM": "xterm", **self.environment},
         )
         os.close(terminal)
-        os.write(main, answer.encode())
         shown = b""
+        while prompt.encode() not in shown:
+            shown += os.read(main, 65536)
+        os.write(main, answer.encode())
         while True:
             try:
                 more = os.read(main, 65536)

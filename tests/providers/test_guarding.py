@@ -69,14 +69,14 @@ def test_making_every_kind_of_model_loads_nothing_heavy():
     program = f"""
 import sys
 from redraft.config import ModelEntry
-from redraft.providers.models import make_provider
+from redraft.providers.models import KeySources, make_provider
 import redraft.providers.router
 models = {{
     "a": ModelEntry(kind="anthropic", model="m"), "o": ModelEntry(kind="openai", model="m"),
     "g": ModelEntry(kind="google", model="m"), "l": ModelEntry(kind="local", file="x.gguf"),
     "c": ModelEntry(kind="claude"), "t": ModelEntry(kind="compatible", model="m", base_url="http://localhost/v1"),
 }}
-keys = {{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "GOOGLE_API_KEY": "k"}}
+keys = KeySources({{"ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k", "GOOGLE_API_KEY": "k"}})
 for name in models:
     make_provider(name, models, keys)
 print([name for name in {HEAVY!r} if name in sys.modules])

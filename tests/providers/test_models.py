@@ -12,7 +12,7 @@ from redraft.config import ModelEntry, RoutingSettings, Settings, parse_settings
 from redraft.errors import RedraftError
 from redraft.providers.adapters.prompted_tools import PromptedTools
 from redraft.providers.contract import ProviderError, StepRequest, UserMessage
-from redraft.providers.models import FROM_KEYS, list_known_models, make_provider
+from redraft.providers.models import FROM_KEYS, KeySources, list_known_models, make_provider
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,31 +91,31 @@ def test_a_folder_can_keep_documents_here_and_never_sends_them_out():
 
 
 def test_a_key_in_the_environment_is_enough():
-    assert list_known_models({}, {}) == {}
-    found = list_known_models({}, {"GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": ""})
+    assert list_known_models({}, KeySources({})) == {}
+    found = list_known_models({}, KeySources({"GEMINI_API_KEY": "k", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": ""}))
     assert list(found) == ["anthropic", "google"]
-    provider = make_provider("anthropic", {}, {"ANTHROPIC_API_KEY": "k"})
+    provider = make_provider("anthropic", {}, KeySources({"ANTHROPIC_API_KEY": "k"}))
     assert (provider.provider_name, provider.model) == ("anthropic", FROM_KEYS["anthropic"].model)
 
 
 def test_a_persons_own_model_stands_before_the_one_of_a_key():
     mine = {"anthropic": ModelEntry(kind="anthropic", model="claude-opus-5")}
-    assert make_provider("anthropic", mine, {"ANTHROPIC_API_KEY": "k"}).model == "claude-opus-5"
+    assert make_provider("anthropic", mine, KeySources({"ANTHROPIC_API_KEY": "k"})).model == "claude-opus-5"
 
 
 def test_a_model_can_be_named_with_its_provider():
-    assert make_provider("openai:gpt-5-mini", {}, {"OPENAI_API_KEY": "k"}).model == "gpt-5-mini"
+    assert make_provider("openai:gpt-5-mini", {}, KeySources({"OPENAI_API_KEY": "k"})).model == "gpt-5-mini"
 
 
 def test_a_model_without_tools_of_its_own_gets_the_protocol():
-    assert isinstance(make_provider("small", settings().models, {}), PromptedTools)
-    assert isinstance(make_provider("agent", settings().models, {}), PromptedTools)
-    assert not isinstance(make_provider("opus", settings().models, {"MY_KEY": "k"}), PromptedTools)
+    assert isinstance(make_provider("small", settings().models, KeySources({})), PromptedTools)
+    assert isinstance(make_provider("agent", settings().models, KeySources({})), PromptedTools)
+    assert not isinstance(make_provider("opus", settings().models, KeySources({"MY_KEY": "k"})), PromptedTools)
 
 
 def test_a_missing_key_is_told_by_the_name_of_its_variable():
     with pytest.raises(ProviderError, match="MY_KEY is not set") as caught:
-        make_provider("opus", settings().models, {"ANTHROPIC_API_KEY": "k"})
+        make_provider("opus", settings().models, KeySources({"ANTHROPIC_API_KEY": "k"}))
     assert caught.value.code == "model_auth"
 
 
@@ -123,13 +123,13 @@ def test_a_key_never_reaches_another_servers_address():
     # Without a key of its own such a server is asked with none, whatever keys lie in the environment.
     for kind in ("compatible", "openai", "anthropic"):
         mine = {"proxy": ModelEntry(kind=kind, model="m", base_url="http://localhost:1/v1")}
-        provider = make_provider("proxy", mine, {"OPENAI_API_KEY": "secret", "ANTHROPIC_API_KEY": "secret"})
+        provider = make_provider("proxy", mine, KeySources({"OPENAI_API_KEY": "secret", "ANTHROPIC_API_KEY": "secret"}))
         assert "secret" not in str(vars(provider)["_address"].key)
 
 
 def test_an_unknown_model_is_told_with_those_that_are_known():
     with pytest.raises(RedraftError, match=r"no model 'gtp'; known are: small, opus, agent") as caught:
-        make_provider("gtp", settings().models, {})
+        make_provider("gtp", settings().models, KeySources({}))
     assert caught.value.code == "model_unavailable"
 
 
@@ -137,7 +137,7 @@ def test_a_script_is_a_model_too(tmp_path: Path):
     script = tmp_path / "script.jsonl"
     script.write_text('{"text": "played"}\n', encoding="utf-8")
     mine = {"demo": ModelEntry(kind="scripted", file=str(script))}
-    result = asyncio.run(make_provider("demo", mine, {}).run_step(StepRequest((UserMessage("Go."),))))
+    result = asyncio.run(make_provider("demo", mine, KeySources({})).run_step(StepRequest((UserMessage("Go."),))))
     assert result.text == "played"
     with pytest.raises(ProviderError, match="cannot be read"):
-        make_provider("demo", {"demo": ModelEntry(kind="scripted", file=str(tmp_path / "none"))}, {})
+        make_provider("demo", {"demo": ModelEntry(kind="scripted", file=str(tmp_path / "none"))}, KeySources())

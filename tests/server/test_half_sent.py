@@ -113,11 +113,22 @@ def test_a_body_that_does_not_come_is_waited_for_as_long_as_the_settings_say(fol
 
 
 @pytest.mark.covers("RD-server-half-sent")
-def test_a_head_that_does_not_come_is_waited_for_as_long_as_the_environment_says(folder: Path):
+def test_a_head_that_does_not_come_and_a_body_that_falls_silent_have_the_time_that_the_environment_says(folder: Path):
     with serving(folder, REDRAFT_SERVER_HEAD_SECONDS="2") as server:
+        host = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n"
+        post = f"POST /api/documents HTTP/1.1\r\n{host}Content-Type: application/json\r\nContent-Length: 42\r\n\r\n"
         began = time.monotonic()
-        assert received(dial(server, b"GET /api/health HTTP/1.1\r\nX-Slow: ")).startswith(b"HTTP/1.1 408 ")
+        silent = dial(server, f'{post}{{"path": "half.md", '.encode())
+        cut = dial(server, b"GET /api/health HTTP/1.1\r\nX-Slow: ")
+        with dial(server, post.encode()) as slow:
+            for byte in b'{"path": "slow.md", "content": "Whole.\\n"}':
+                slow.sendall(bytes([byte]))
+                time.sleep(0.1)  # four seconds in all: no part of it is late
+            assert b"HTTP/1.1 20" in slow.recv(65536)
+        assert received(cut).startswith(b"HTTP/1.1 408 ")
+        assert received(silent).startswith(b"HTTP/1.1 408 ")
         assert 2 <= time.monotonic() - began < HEAD_SECONDS
+        assert (folder / "slow.md").read_text(encoding="utf-8") == "Whole.\n"
 
 
 @pytest.mark.covers("RD-server-rooms")

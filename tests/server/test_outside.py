@@ -458,11 +458,78 @@ def test_typing_goes_along_where_another_program_replaces_a_document_and_renames
 
 
 @pytest.mark.covers("RD-outside-moves", "P5")
-def test_a_person_is_told_where_their_typing_is_when_two_documents_may_be_the_one_that_is_gone(
+def test_typing_goes_along_with_each_of_several_documents_that_are_alike(server: Server, folder: Path) -> None:
+    """They say nearly the same, and file systems give the number of a replaced file to the next: the kernel tells which
+    was renamed to which."""
+    days = ("monday", "tuesday", "friday")
+    typed: dict[str, str] = {}
+    for day in days:
+        (folder / f"{day}.md").write_text(f"{STORY}It is {day}.\n", encoding="utf-8")
+        typed[day] = type_unsaved(server, f"{day}.md")
+    for day in days:
+        new, old = folder / "draft~", folder / f"{day}.md"
+        new.write_text(f"{OTHER}It is {day}.\n", encoding="utf-8")
+        if day != "friday":
+            new.replace(old)
+        old.rename(folder / f"{day}-old.md")
+        if day == "friday":
+            new.replace(folder / f"{day}-old.md")
+    until(lambda: shown_tabs(server) == [f"{day}-old.md" for day in days])
+    for day in days:
+        assert content(server, f"{day}-old.md") == OTHER.replace("\n", " <typed>\n", 1) + f"It is {day}.\n"
+    assert server.get("/api/workspace")["notices"] == []
+
+
+@pytest.mark.covers("RD-outside-moves", "P5")
+def test_typing_stays_with_each_of_two_swapped_documents_when_one_is_written_again(
     server: Server, folder: Path
 ) -> None:
+    days = ("monday", "tuesday")
+    for day in days:
+        (folder / f"{day}.md").write_text(f"{STORY}It is {day}.\n", encoding="utf-8")
+        tab = server.post("/api/tabs", {"path": f"{day}.md"})["tab_id"]
+        server.post(f"/api/tabs/{tab}/type", {"content": f"Typed on {day}. {STORY}It is {day}.\n"})
+    first, second = (folder / f"{day}.md" for day in days)
+    first.rename(folder / "aside~")
+    second.rename(first)
+    (folder / "aside~").rename(second)
+    until(lambda: content(server, "monday.md").startswith("Typed on tuesday."))
+    first.write_text(f"{STORY}It is tuesday.\nOne more line.\n", encoding="utf-8")
+    until(lambda: content(server, "monday.md").endswith("One more line.\n"))
+    assert content(server, "monday.md") == f"Typed on tuesday. {STORY}It is tuesday.\nOne more line.\n"
+    assert content(server, "tuesday.md") == f"Typed on monday. {STORY}It is monday.\n"
+
+
+@pytest.mark.covers("P5")
+def test_typing_stays_when_a_secret_gets_the_number_of_a_deleted_document(folder: Path) -> None:
+    server = begun(folder)
     typed = type_unsaved(server)
+    assert ended(server) == ""
+    number = (folder / "story.md").stat().st_ino
+    (folder / "story.md").unlink()
+    for attempt in range(64):
+        (folder / f"new-{attempt}").write_text("KEY=1\n", encoding="utf-8")
+        if (folder / f"new-{attempt}").stat().st_ino == number:
+            (folder / f"new-{attempt}").rename(folder / ".env")
+            break
+    else:
+        pytest.skip("this file system does not give the number of a deleted file to the next")
+    server = begun(folder)
+    [notice] = until(lambda: server.get("/api/workspace")["notices"])
+    assert notice.startswith("Another program deleted or renamed story.md. Your unsaved typing is kept")
+    assert (content(server), shown_tabs(server), titles(server)) == (typed, ["story.md"], ["deleted story.md"])
+    assert ended(server) == ""
+
+
+@pytest.mark.covers("RD-outside-moves", "P5")
+def test_a_person_is_told_where_their_typing_is_when_two_documents_may_be_the_one_that_is_gone(
+    folder: Path,
+) -> None:
+    server = begun(folder)
+    typed = type_unsaved(server)
+    assert ended(server) == ""  # while nothing runs, the kernel tells nobody which was renamed
     another_program("replace and move", folder / "story.md", f"{folder / 'tale.md'}\0{OTHER}\0{folder / 'copy.md'}")
+    server = begun(folder)
     [notice] = until(lambda: server.get("/api/workspace")["notices"])
     assert notice.startswith("Another program deleted or renamed story.md. Your unsaved typing is kept")
     assert (content(server), shown_tabs(server), titles(server)) == (typed, ["story.md"], ["deleted story.md"])
@@ -476,6 +543,7 @@ def test_a_person_is_told_where_their_typing_is_when_two_documents_may_be_the_on
     server.post(f"/api/tabs/{tab['tab_id']}/save")
     assert (folder / "story.md").read_text(encoding="utf-8") == typed
     assert server.get("/api/workspace")["notices"] == []
+    assert ended(server) == ""
 
 
 def write_slowly(server: Server, file: Path, *chunks: str) -> None:

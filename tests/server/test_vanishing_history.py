@@ -75,6 +75,25 @@ def empty_all(state: Path) -> None:
         (state / name).write_bytes(b"")
 
 
+def overwrite(name: str, data: Callable[[bytes], bytes]) -> Callable[[Path], None]:
+    """As `cp other history.db` does: the same file with other bytes."""
+
+    def harm(state: Path) -> None:
+        file = state / name
+        old = file.read_bytes()
+        with file.open("r+b") as there:
+            there.write(data(old))
+
+    return harm
+
+
+def restore_copies(state: Path) -> None:
+    """By copies of all three files that somebody made a while ago."""
+    for name in PARTS:
+        with (state / name).open("r+b") as there:
+            there.write((state / f"copy-of-{name}").read_bytes())
+
+
 def delete_folder(state: Path) -> None:
     shutil.rmtree(state)
 
@@ -209,6 +228,37 @@ def test_what_is_typed_is_not_acknowledged_once_the_pages_of_the_history_are_gon
     refused = server.refused("POST", f"/api/tabs/{tab}/type", {"content": "Lost?\n"}, 500)
     assert refused["error"] == "history_lost"
     assert "copy what you typed" in refused["message"]
+    assert server.process is not None
+    server.process.kill()
+    server.process.communicate()
+
+
+@pytest.mark.covers("RD-history-vanishes")
+@pytest.mark.parametrize(
+    "harm",
+    [
+        overwrite("history.db-wal", lambda old: b"\0" * len(old)),
+        overwrite("history.db-wal", lambda old: old[:32] + randbytes(len(old) - 32)),
+        overwrite("history.db", lambda old: randbytes(len(old))),
+        restore_copies,
+    ],
+    ids=["log with zeros", "frames of the log", "database", "all with copies"],
+)
+def test_nothing_is_acknowledged_once_another_program_wrote_over_the_history(
+    folder: Path, harm: Callable[[Path], None]
+):
+    """SQLite does not read again what it wrote, and would go on to the restart as if all were well."""
+    server = begun(folder)
+    tab = server.post("/api/tabs", {"path": "story.md"})["tab_id"]
+    typed(server, tab, "Typed before.\n")
+    for name in PARTS:
+        shutil.copyfile(server.state / name, server.state / f"copy-of-{name}")
+    typed(server, tab, "Typed before. And more.\n")
+    harm(server.state)
+    refused = server.refused("POST", f"/api/tabs/{tab}/type", {"content": "Lost?\n"}, 500)
+    assert refused["error"] == "history_lost"
+    assert "copy what you typed" in refused["message"]
+    assert server.get("/api/workspace")["state"] == "history_lost"
     assert server.process is not None
     server.process.kill()
     server.process.communicate()

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
 import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from redraft import __version__
-from redraft.sessions.installation import extension_files, extension_folder, pack
+from redraft.sessions.installation import extension_files, extension_package
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.sessions.conftest import AgentDoc
 
 # An editor with one document in it, as far as the extension asks for one; it notes what it was told.
@@ -27,41 +25,52 @@ const given = JSON.parse(process.argv[1]);
 const told = [];
 const item = { show() { told.push(["bar", item.text, item.command]); }, hide() { told.push(["bar", null]); } };
 const document = {
-  uri: { scheme: "file" }, fileName: given.file, languageId: "markdown", isDirty: given.dirty,
+  uri: { scheme: "file", fsPath: given.file, toString: () => given.file }, languageId: "markdown", isDirty: given.dirty,
   async save() { told.push(["saved"]); return given.saves; }, getText() { return given.selected; },
 };
 const commands = {};
 const editor = { document, viewColumn: 2, selection: { isEmpty: !given.selected } };
-const vscode = {
+// Whatever else the extension asks of its editor exists, and does nothing.
+const anything = new Proxy(function () {}, {
+  get: (_, name) => (name === Symbol.toPrimitive ? () => "" : name === "then" ? undefined : anything),
+  apply: () => anything,
+  construct: () => ({ event: () => anything, fire() {}, dispose() {} }),
+});
+const having = (known) => Object.assign(Object.create(anything), known);
+const vscode = having({
   StatusBarAlignment: { Left: 1 },
-  window: {
-    activeTextEditor: editor, visibleTextEditors: [{ viewColumn: 1 }, editor],
-    createStatusBarItem: () => item, onDidChangeActiveTextEditor: () => ({}),
+  window: having({
+    activeTextEditor: editor, visibleTextEditors: [{ viewColumn: 1 }, editor], tabGroups: having({ all: [] }),
+    createStatusBarItem: () => item,
     setStatusBarMessage: (said) => told.push(["said", said]),
     showErrorMessage: (said) => told.push(["error", said]),
     showWarningMessage: (said) => told.push(["warning", said]),
+    showInformationMessage: async () => undefined,
     showQuickPick: async (items) => items[given.choice],
-  },
-  workspace: { getConfiguration: () => ({ get: () => given.program }), onDidSaveTextDocument: () => ({}) },
-  commands: { registerCommand: (name, act) => { commands[name] = act; return {}; } },
+  }),
+  workspace: having({
+    getConfiguration: () => ({ get: () => given.program }), textDocuments: [], workspaceFolders: undefined,
+    getWorkspaceFolder: () => ({ uri: { fsPath: given.home } }),
+  }),
+  commands: having({ registerCommand: (name, act) => { commands[name] = act; return {}; } }),
   env: { clipboard: { readText: async () => given.clipboard } },
-};
+});
 const load = Module._load;
 Module._load = (name, ...rest) => (name === "vscode" ? vscode : load(name, ...rest));
 (async () => {
   await require(given.extension).activate({ subscriptions: [] });
   const done = await commands[given.command]();
-  console.log(JSON.stringify({ told, done }));
+  console.log(JSON.stringify({ told, done, commands: Object.keys(commands) }));
 })();
 """
-# An agent-doc that notes its words and its standard input, and answers as the test says.
+# A `redraft doc` that notes its words and its standard input, and answers as the test says.
 PROGRAM = """\
 #!/bin/sh
-for word in "$@"; do printf '%s\\n' "$word"; done | paste -sd '\\t' >> "{home}/words"
-[ "$1" = write ] && cat > "{home}/stdin"
-[ "$1" = prompt ] && cat "{home}/prompt"
-[ "$1" = prompt ] && exit {prompt}
-echo "Done with $1."
+for word in "$@"; do printf '%s\\n' "$word"; done | tail -n +2 | paste -sd '\\t' >> "{home}/words"
+[ "$2" = write ] && cat > "{home}/stdin"
+[ "$2" = prompt ] && cat "{home}/prompt"
+[ "$2" = prompt ] && exit {prompt}
+echo "Done with $2."
 [ {status} = 0 ] || echo "It failed." >&2
 exit {status}
 """
@@ -73,20 +82,34 @@ class Editor:
 
     def __init__(self, home: Path) -> None:
         self.home = home
+        self.unpacked = home / "unpacked"
+        for name, data in extension_files().items():
+            place = self.unpacked / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
         self.asks({"active": False})
 
     def asks(self, prompt: dict[str, Any]) -> None:
         (self.home / "prompt").write_text(json.dumps(prompt), encoding="utf-8")
 
     def run(self, command: str, *, status: int = 0, prompt: int = 0, **more: Any) -> dict[str, Any]:
-        program = self.home / "agent-doc"
+        (self.home / ".agent-doc").mkdir(exist_ok=True)
+        program = self.home / "redraft"
         program.write_text(PROGRAM.format(home=self.home, status=status, prompt=prompt), encoding="utf-8")
         program.chmod(0o755)
         (self.home / "words").unlink(missing_ok=True)
         given = {
-            "extension": f"{extension_folder()}/extension.js", "command": f"redraft.{command}", "program": str(program),
-            "file": str(self.home / FILE), "dirty": False, "saves": True, "selected": "", "clipboard": "", **more,
-        }  # fmt: skip
+            "extension": str(self.unpacked / "dist" / "extension.js"),
+            "command": f"redraft.{command}",
+            "program": str(program),
+            "home": str(self.home),
+            "file": str(self.home / FILE),
+            "dirty": False,
+            "saves": True,
+            "selected": "",
+            "clipboard": "",
+            **more,
+        }
         words = ["node", "-e", EDITOR, json.dumps(given)]
         done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False, timeout=30)
         assert done.returncode == 0, done.stderr
@@ -148,29 +171,39 @@ def test_the_question_of_a_session_is_shown_and_answered(editor: Editor):
     assert ran["told"][0] == ["bar", "$(question) session asks", "redraft.answer"]
 
 
-def test_the_package_is_what_the_editor_expects_and_always_the_same():
-    packed = pack()
-    assert packed == pack()
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        names = set(archive.namelist())
+def test_the_package_is_what_the_editor_expects_and_has_this_version():
+    with zipfile.ZipFile(extension_package()) as archive:
         manifest = ET.fromstring(archive.read("extension.vsixmanifest"))
-        types = ET.fromstring(archive.read("[Content_Types].xml"))
         package = json.loads(archive.read("extension/package.json"))
-    assert names == {
-        "extension.vsixmanifest",
-        "[Content_Types].xml",
-        *(f"extension/{name}" for name in extension_files()),
-    }
+        names = archive.namelist()
     identity = manifest.find(".//{*}Identity")
     assert identity is not None
     assert (identity.get("Id"), identity.get("Publisher")) == (package["name"], package["publisher"])
     assert identity.get("Version") == package["version"] == __version__
-    known = {entry.get("Extension") for entry in types}
-    assert {f".{name.rpartition('.')[2]}" for name in names if name != "[Content_Types].xml"} <= known
-    offered = {entry["command"] for entry in package["contributes"]["commands"]}
-    script = extension_files()["extension.js"].decode()
-    assert offered == {"redraft.submit", "redraft.claim", "redraft.answer", "redraft.apply"}
-    assert "const commands = { submit, claim, answer, apply };" in script
+    assert {"extension/dist/extension.js", "extension/dist/chatPage.js", "extension/media/icon.svg"} <= set(names)
+    assert [name for name in names if "node_modules" in name or name.endswith(".ts")] == []
+
+
+# The menus of the editor that extensions may use without its makers' leave. A server of it lets everybody use the
+# others, too, so that no test in one would show that one was used by mistake.
+STABLE_MENUS = {
+    "scm/change/title", "editor/title", "editor/context", "explorer/context", "view/title", "view/item/context",
+    "comments/commentThread/context", "comments/commentThread/title", "commandPalette",
+}  # fmt: skip
+STABLE_POINTS = {
+    "commands", "keybindings", "viewsContainers", "views", "viewsWelcome", "menus", "colors", "configuration",
+}  # fmt: skip
+
+
+@pytest.mark.covers("RD-vscode-stable")
+def test_the_extension_uses_only_what_every_editor_lets_it_use():
+    package = json.loads(extension_files()["package.json"])
+    assert "enabledApiProposals" not in package
+    assert set(package["contributes"]) <= STABLE_POINTS
+    assert set(package["contributes"]["menus"]) <= STABLE_MENUS
+    listed = {command["command"] for command in package["contributes"]["commands"]}
+    used = [entry for entries in package["contributes"]["menus"].values() for entry in entries]
+    assert {entry["command"] for entry in [*used, *package["contributes"]["keybindings"]]} <= listed
 
 
 @pytest.mark.covers("AD-plugin-list", "AD-plugin-install", "AD-plugin-update", "AD-plugin-directory")
@@ -185,7 +218,8 @@ def test_the_extension_is_unpacked_where_the_editor_looks_and_takes_the_place_of
     assert agent_doc.run("plugin", "update", "vscode").status == 4, "there is nothing to update"
     agent_doc.ok("plugin", "install", "vscode")
     target = extensions / f"redraft.redraft-{__version__}"
-    assert {path.name: path.read_bytes() for path in target.iterdir()} == extension_files()
+    found = {str(path.relative_to(target)): path.read_bytes() for path in target.rglob("*") if path.is_file()}
+    assert found == extension_files()
     assert f"{__version__} installed" in agent_doc.ok("plugin", "list")
     assert "up to date" in agent_doc.ok("plugin", "update", "vscode")
     target.rename(extensions / "redraft.redraft-0.0.1")
@@ -205,7 +239,7 @@ def test_an_editor_with_a_command_installs_the_package_itself(agent_doc: AgentDo
     agent_doc.patching.setenv("PATH", str(code.parent), prepend=":")
     agent_doc.ok("plugin", "install", "vscode")
     assert (tmp_path / "words").read_text(encoding="utf-8") == "--install-extension --force\n"
-    assert (tmp_path / "got.vsix").read_bytes() == pack()
+    assert (tmp_path / "got.vsix").read_bytes() == Path(extension_package()).read_bytes()
     code.write_text("#!/bin/sh\necho no room >&2\nexit 1\n", encoding="utf-8")
     done = agent_doc.run("plugin", "install", "vscode")
     assert done.status != 0

@@ -179,6 +179,38 @@ def test_ipc_leaves_a_letter_and_the_document_alone(agent_doc: AgentDoc):
     assert len(letters(agent_doc)) == 2, "one that waits is not written over"
 
 
+@pytest.mark.covers("AD-editor-take")
+@pytest.mark.parametrize(
+    ("text", "answer", "typed", "merged"),
+    [
+        (
+            "# P\n\n<!-- agent:log mode=append -->\nA.\n<!-- /agent:log -->\n\nText.\n",
+            "<!-- patch:log -->\nB.\n<!-- /patch:log -->",
+            ("Text.", "Typed text."),
+            "# P\n\n<!-- agent:log mode=append -->\nA.\nB.\n<!-- /agent:log -->\n\nTyped text.\n",
+        ),
+        (
+            "## User\n\nHello?\n",
+            "Hi.\n",
+            ("Hello?\n", "Hello?\nAnd how are you?\n"),
+            "## User\n\nHello?\n\n## Assistant\n\nHi.\n\n## User\n\nAnd how are you?\n",
+        ),
+    ],
+    ids=["component", "conversation"],
+)
+def test_a_letter_is_merged_into_what_the_editor_shows(
+    agent_doc: AgentDoc, text: str, answer: str, typed: tuple[str, str], merged: str
+):
+    agent_doc.write("a.md", text)
+    agent_doc.ok("write", "a.md", "--ipc", stdin=answer)
+    [letter] = letters(agent_doc)
+    assert agent_doc.ok("take", letter.path, stdin=text.replace(*typed)) == merged
+    assert agent_doc.read("a.md") == text, "what the editor shows is the editor's to write"
+    agent_doc.write("b.json", '{"file": "a.md"}')
+    refused = agent_doc.run("take", str(agent_doc.folder / "b.json"), stdin=text)
+    assert (refused.status, refused.out) == (2, "")
+
+
 @pytest.mark.covers("AD-write-ipc-first", "AD-write-ipc-success")
 @pytest.mark.parametrize("text", [DOC, "## User\n\nHello\n"])
 def test_a_plugin_that_listens_gets_the_answer_first_for_components_and_whole_documents(agent_doc: AgentDoc, text: str):
@@ -190,8 +222,9 @@ def test_a_plugin_that_listens_gets_the_answer_first_for_components_and_whole_do
         while not taken:
             for letter in letters(agent_doc):
                 taken.append(json.loads(agent_doc.read(f".agent-doc/patches/{letter.name}")))
+                os.rename(letter.path, f"{letter.path}.taking")  # from now on nobody takes it back
                 agent_doc.write("a.md", "As the editor wrote it.\n")
-                os.unlink(letter.path)
+                os.unlink(f"{letter.path}.taking")
             time.sleep(0.01)
 
     listening = threading.Thread(target=plugin)

@@ -47,6 +47,7 @@ def environment(folder: Path) -> dict[str, str]:
         "HOME": str(folder.parent),
         "LC_ALL": "C.UTF-8",
         "PATH": os.environ.get("PATH", ""),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
         "XDG_STATE_HOME": str(folder.parent / "state"),
         "XDG_CONFIG_HOME": str(folder.parent / "config"),
     }

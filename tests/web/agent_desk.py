@@ -58,7 +58,8 @@ class Desk:
 
     def begin(self, **state: Any) -> None:
         """A window that has just been opened, with these keys of its store."""
-        kept = {"state": {"welcomed": True, "agentModel": "offline", "side": None, **state}, "version": 0}
+        plain = {"autosave": False, "firstView": "source", "prose": "mono"}
+        kept = {"state": {"welcomed": True, "agentModel": "offline", "side": None, **plain, **state}, "version": 0}
         self.page.goto(f"{self.server.url}/icon.svg")  # the app itself would write its own state as it goes
         self.page.evaluate("kept => localStorage.setItem('redraft', kept)", json.dumps(kept))
         self.page.goto(f"{self.server.url}/")

@@ -119,7 +119,8 @@ class Room:
     def window(self, path: str, *, width: int = 1280, **state: Any) -> Window:
         """A new window with the document in front; its store begins with these keys."""
         self.server.post("/api/tabs", {"path": path})
-        kept = {"welcomed": True, "agentOpen": False, "side": None, "active": path, "order": [path], **state}
+        plain = {"autosave": False, "firstView": "source", "prose": "mono"}
+        kept = {"welcomed": True, "agentOpen": False, "side": None, "active": path, "order": [path], **plain, **state}
         context = self.browser.new_context(viewport={"width": width, "height": 800}, reduced_motion="reduce")
         # Not by `storage_state`, for which Playwright opens a page of its own and takes half a second.
         context.add_init_script(STORE % json.dumps(json.dumps({"state": kept, "version": 0})))

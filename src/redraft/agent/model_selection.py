@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from redraft.config import AgentLimits, Limits, ModelEntry, RoutingSettings
 from redraft.providers.contract import Provider, ProviderError
-from redraft.providers.models import OFFLINE, list_known_models, make_provider
+from redraft.providers.models import OFFLINE, KeySources, list_known_models, make_provider
 from redraft.providers.network_guard import is_loopback
 from redraft.providers.router import RoutedProvider
 
@@ -32,17 +32,17 @@ class Models:
 
     routing: RoutingSettings = field(default_factory=RoutingSettings)
     entries: Mapping[str, ModelEntry] = field(default_factory=dict[str, ModelEntry])
-    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    keys: KeySources = field(default_factory=KeySources)
     limits: AgentLimits = field(default_factory=AgentLimits)
     actions: int = Limits().actions
 
     @staticmethod
-    def of(settings: Settings, environ: Mapping[str, str]) -> Models:
-        return Models(settings.routing, settings.models, environ, settings.agent, settings.limits.actions)
+    def of(settings: Settings, keys: KeySources) -> Models:
+        return Models(settings.routing, settings.models, keys, settings.agent, settings.limits.actions)
 
     @property
     def known(self) -> dict[str, ModelEntry]:
-        return list_known_models(self.entries, self.environ)
+        return list_known_models(self.entries, self.keys)
 
     def provider(self, name: str, trace: Trace) -> Provider:
         """The provider of a job: the named model, else the one that routing selects; `trace` is called for each
@@ -103,7 +103,7 @@ class Models:
         return next((name for name, entry in self.known.items() if is_local(entry) is on_this_machine), "")
 
     def _make(self, name: str) -> Provider | None:
-        return make_provider(name, self.entries, self.environ) if name else None
+        return make_provider(name, self.entries, self.keys) if name else None
 
 
 def is_local(entry: ModelEntry) -> bool:

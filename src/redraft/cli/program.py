@@ -36,7 +36,11 @@ SECTIONS = {
         "ask": "commands.ask",
         "chat": "commands.ask",
         "jobs": "commands.jobs",
-        "models": "commands.usage",
+        "models": "commands.models",
+        "models add": "commands.models",
+        "models test": "commands.models",
+        "models use": "commands.models",
+        "models remove": "commands.models",
         "macros": "commands.macros",
         "rules": "commands.macros",
     },
@@ -92,6 +96,7 @@ SECTIONS = {
         "doc diff": "doc.init",
         "doc patch": "doc.write",
         "doc write": "doc.write",
+        "doc take": "doc.write",
         "doc reset": "doc.init",
         "doc outline": "doc.outline",
         "doc history": "doc.commit",
@@ -134,6 +139,8 @@ ABOUT_GROUPS = {
     "rich": "Positions in rich text",
     "doc": "Conversations with agents inside a document",
 }
+# `models` is a command of its own, and the first word of others.
+FIRST_WORDS = {words.partition(" ")[0] for words in MODULES if " " in words}
 COLUMN = max(map(len, MODULES)) + 2
 LONG_SECTION = 20  # a section with more commands is one group, and has a page of its own
 # What other programs call it.
@@ -240,7 +247,7 @@ def split_command(arguments: Sequence[str]) -> tuple[str | None, list[str]]:
             rest.append(argument)
         else:
             words.append(argument)
-            if len(words) > 1 or argument not in ABOUT_GROUPS:
+            if len(words) > 1 or argument not in FIRST_WORDS:
                 break
     rest += waiting
     return _find_command(words), rest

@@ -92,6 +92,18 @@ class Root:
         found = self._status(path)
         return None if found is None else stamp_of(found)
 
+    def is_that_file(self, path: DocPath, stamp: FileStamp) -> bool:
+        """Whether the file there is the one that had this stamp. File systems give a new file the number of a deleted
+        one at once, but it was created later than the other was changed, if that time is known."""
+        try:
+            with self.open_parent(path) as parent:
+                found = os.stat(parent.name, dir_fd=parent.fd, follow_symlinks=False)
+                created = syscalls.birth_time_ns(parent.fd, parent.name)
+        except (RedraftError, OSError):
+            return False
+        same = (found.st_dev, found.st_ino) == (stamp.dev, stamp.ino)
+        return same and (created is None or created <= stamp.ctime_ns or stamp.ctime_ns < 0)
+
     def is_secret_link(self, path: DocPath) -> bool:
         """Whether the file there is another name of a secret in the folder."""
         try:
@@ -113,6 +125,12 @@ class Root:
             return self.is_folder(path)
         except RedraftError as error:
             return error.code == "outside_folder"  # a link, here or on the way
+
+    def is_empty_folder(self, path: DocPath) -> bool:
+        try:
+            return self.is_folder(path) and not self.names_in(path)
+        except RedraftError:
+            return False  # a link, here or on the way
 
     def _status(self, path: DocPath) -> os.stat_result | None:
         try:

@@ -63,6 +63,7 @@ _FOLDER_PAIRS = frozenset(
         (".railway", "config.json"),
         (".vscode", "sftp.json"),
         ("io.datasette.llm", "keys.json"),
+        ("redraft", "keys.json"),
         ("share", "keyrings"),
     }
 )

@@ -98,6 +98,18 @@ def _enable_wal(connection: sqlite3.Connection, seconds: float) -> None:
         time.sleep(0.002)
 
 
+# What other programs did to the files of an open database. SQLite does not check again what it wrote: a log that is
+# emptied or overwritten in place would be noticed by the next to open it, when all that was acknowledged since is lost.
+
+
+def file_status(path: str) -> os.stat_result | None:
+    """The status of the file there; None if there is none. Other disk errors say nothing about that."""
+    try:
+        return os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
 class LogIndex:
     """The index of SQLite's log, a third file that SQLite maps into memory. The kernel kills a program that touches a
     page of the map beyond the end of the file, so whoever keeps a connection open calls `fill_up` before each use.
@@ -131,12 +143,105 @@ class LogIndex:
         return True
 
 
-def file_status(path: str) -> os.stat_result | None:
-    """The status of the file there; None if there is none. Other disk errors say nothing about that."""
-    try:
-        return os.stat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+# To close a descriptor of the database or of the index ends the locks that SQLite has on them for this process,
+# whichever connection took them. So each file is opened once, and closed after the last connection to it.
+_open: dict[tuple[int, int], tuple[int, int]] = {}
+_opening = threading.Lock()
+
+
+def _hold(path: str) -> tuple[int, int] | None:
+    """Open a file for reading, or use it as it is open; the key to read it by."""
+    with _opening, contextlib.suppress(OSError):
+        there = os.stat(path)
+        key = there.st_dev, there.st_ino
+        fd, count = _open.get(key) or (os.open(path, os.O_RDONLY | os.O_CLOEXEC), 0)
+        _open[key] = fd, count + 1
+        return key
+    return None
+
+
+def _release(key: tuple[int, int] | None) -> None:
+    with _opening:
+        if key is None:
+            return
+        fd, count = _open[key]
+        if count == 1:
+            del _open[key]
+            os.close(fd)
+        else:
+            _open[key] = fd, count - 1
+
+
+# Offsets in SQLite's file formats (sqlite.org/fileformat2.html, sqlite.org/walformat.html).
+_INDEX_BYTES = 100  # the header twice, and the number of frames that were copied into the file
+_LOG_HEADER, _FRAME_HEADER = 32, 24
+_MAGIC = b"SQLite format 3\0"
+
+
+class DatabaseFiles:
+    """A database, its log and its index while a connection is open, to see whether another program wrote over them.
+
+    What is looked at is the database's header, and the log's header and last frame: not every byte.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._keys = _hold(path), _hold(path + "-wal"), _hold(path + "-shm")
+        self._log = b"", 0  # the salts that mark its frames since it began anew, and how many there are
+        self._changes = 0
+
+    def close(self) -> None:
+        """Called after the connection was closed."""
+        for key in self._keys:
+            _release(key)
+        self._keys = None, None, None
+
+    def is_overwritten(self) -> bool:
+        """Whether they are not what SQLite wrote. Another process may be writing; what it has under way is no fault."""
+        file, log, index = (-1 if key is None else _open[key][0] for key in self._keys)
+        try:
+            return (file >= 0 and self._file_differs(file)) or (min(log, index) >= 0 and self._log_differs(log, index))
+        except OSError:
+            return False
+
+    def counts_frames(self) -> bool:
+        """Whether the index counts frames in the log; none if the log begins anew."""
+        key = self._keys[2]
+        return key is not None and _number(os.pread(_open[key][0], 20, 0), 16, 4) > 0
+
+    def _file_differs(self, file: int) -> bool:
+        header, known = os.pread(file, 28, 0), self._changes
+        self._changes = int.from_bytes(header[24:28], "big")  # it is never counted down
+        return header[:16] != _MAGIC[: len(header)] or self._changes < known
+
+    def _log_differs(self, log: int, index: int) -> bool:
+        for _ in range(3):
+            told = os.pread(index, _INDEX_BYTES, 0)
+            page, frames, copied = _number(told, 14, 2), _number(told, 16, 4), _number(told, 96, 4)
+            if len(told) < _INDEX_BYTES or copied >= frames:
+                return False  # all of it is in the file as well
+            header = os.pread(log, _LOG_HEADER, 0)
+            start = _LOG_HEADER + (frames - 1) * (_FRAME_HEADER + (65536 if page == 1 else page))
+            last = os.pread(log, _FRAME_HEADER, start)
+            if told[:48] != told[48:96] or os.pread(index, _INDEX_BYTES, 0) != told:
+                continue  # somebody commits at this moment
+            salts = told[32:40]
+            checksum = b"".join(_number(told, at, 4).to_bytes(4, "big") for at in (24, 28))
+            if header[16:24] != salts or last[8:] != salts + checksum or self._has_gone_back(salts, frames):
+                return True
+            self._log = salts, frames
+        return False
+
+    def _has_gone_back(self, salts: bytes, frames: int) -> bool:
+        """Whether somebody put an earlier state of all three in their place."""
+        then, known = self._log
+        if not then or salts == then:
+            return frames < known
+        # Whoever lets the log begin anew adds one to the first salt, which wraps around.
+        return (int.from_bytes(salts[:4], "big") - int.from_bytes(then[:4], "big")) % 2**32 >= 2**31
+
+
+def _number(data: bytes, at: int, size: int) -> int:
+    return int.from_bytes(data[at : at + size], sys.byteorder)
 
 
 def explain_sqlite_error(error: sqlite3.DatabaseError) -> RedraftError:
@@ -201,6 +306,7 @@ class SqliteFile(ABC):
         self._log: int | None = None
         self._has_log = False
         self._index = LogIndex(path)
+        self._files: DatabaseFiles | None = None
         self._log_is_gone = False
         try:
             with self._file_lock(exclusive=False) if self.waits else contextlib.nullcontext():
@@ -267,6 +373,9 @@ class SqliteFile(ABC):
                 _abandon(self._connection)
                 return
             self._connection.close()
+            if self._files is not None:
+                self._files.close()
+                self._files = None
 
     @property
     def notices(self) -> list[str]:
@@ -284,6 +393,7 @@ class SqliteFile(ABC):
             self._has_pages = there is not None and there.st_size > 0
             self._has_log = log is not None and log.st_size > 0
             self._index.note()
+            self._files = DatabaseFiles(self.path)  # those of a connection that was given up stay open with it
             self._log_is_gone = False
 
     def _keep_index(self) -> None:
@@ -298,7 +408,10 @@ class SqliteFile(ABC):
     def _is_in_place(self) -> bool:
         self._keep_index()
         with explain_os_errors("look at", self.what):
-            return not self._log_is_gone and self._lies_in_place()
+            if self._log_is_gone or not self._lies_in_place():
+                return False
+        self._log_is_gone = self._files is not None and self._files.is_overwritten()
+        return not self._log_is_gone
 
     def _lies_in_place(self) -> bool:
         there = file_status(self.path)
@@ -308,12 +421,13 @@ class SqliteFile(ABC):
         log = file_status(self.path + "-wal")
         if self._log is None:  # none was written yet
             self._log = log and log.st_ino
-        elif (
-            log is None or log.st_ino != self._log or (self._has_log and not log.st_size and _counts_frames(self.path))
-        ):
+        elif log is None or log.st_ino != self._log or (self._has_log and not log.st_size and self._counts_frames()):
             return False
         self._has_log = log is not None and log.st_size > 0
         return True
+
+    def _counts_frames(self) -> bool:
+        return self._files is not None and self._files.counts_frames()
 
     def hold_in_place(self) -> None:
         """If the file was deleted, replaced or truncated, restore the open one. Not within a transaction."""
@@ -343,8 +457,8 @@ class SqliteFile(ABC):
         except (OSError, sqlite3.Error, RedraftError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
             self._trouble = (
-                f"The file of {self.what} was deleted, replaced or emptied while Redraft was running, and cannot be put"
-                f" back: {reason}. Nothing is stored until it is: copy what you typed."
+                f"The file of {self.what} was deleted, replaced, emptied or overwritten while Redraft was running, and"
+                f" cannot be put back: {reason}. Nothing is stored until it is: copy what you typed."
             )
             raise Damaged(self._trouble, code="history_lost") from error
         self._trouble = ""
@@ -443,16 +557,6 @@ class SqliteFile(ABC):
             except RedraftError as lost:
                 return lost
         return explain_sqlite_error(error)
-
-
-def _counts_frames(path: str) -> bool:
-    """Whether the log's index counts frames in the log; it is empty if they were all copied into the file."""
-    try:
-        with open(path + "-shm", "rb") as index:
-            header = index.read(20)
-    except OSError:
-        return False
-    return int.from_bytes(header[16:20], sys.byteorder) > 0
 
 
 def _generation(connection: sqlite3.Connection) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import struct
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -104,6 +105,7 @@ RENAME_EXCHANGE = 2
 _OPENAT2 = 437
 _HOW_SIZE = 24
 _RENAMEAT2 = {"x86_64": 316, "aarch64": 276, "riscv64": 276}
+_STATX = {"x86_64": 332, "aarch64": 291, "riscv64": 291}
 _TRIES_AFTER_A_RACE = 8
 
 
@@ -120,12 +122,13 @@ class _Kernel:
             raise Unsupported
         import ctypes
 
-        self.renameat2 = _RENAMEAT2[machine]
+        self.renameat2, self.statx = _RENAMEAT2[machine], _STATX[machine]
         self.errno = ctypes.get_errno
         library = ctypes.CDLL(None, use_errno=True)
         self.call: Callable[..., int] = library.syscall
         self.call.restype = ctypes.c_long  # pyright: ignore[reportFunctionMemberAccess]
         self.how = ctypes.c_uint64 * 3
+        self.status = ctypes.c_char * _STATUS_SIZE
         self.sync_file_range: Callable[[int, int, int, int], int] = library.sync_file_range
         self.sync_file_range.argtypes = [  # pyright: ignore[reportFunctionMemberAccess]
             *(ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
@@ -176,6 +179,24 @@ def renameat2(dir_fd: int, old: str, new: str, flags: int) -> None:
             raise Unsupported
         if code != errno.EINTR:
             raise OSError(code, os.strerror(code), old, None, new)
+
+
+_STATUS_SIZE = 256
+_NO_LINKS = 0x100  # AT_SYMLINK_NOFOLLOW
+_BIRTH_TIME = 0x800  # STATX_BTIME
+
+
+def birth_time_ns(dir_fd: int, name: str) -> int | None:
+    """When the file with this name was created; None if that is not known."""
+    try:
+        kernel = _load()
+    except Unsupported:
+        return None
+    status = kernel.status()
+    if kernel.call(kernel.statx, dir_fd, os.fsencode(name), _NO_LINKS, _BIRTH_TIME, status) < 0:
+        return None
+    known, seconds, nanoseconds = struct.unpack_from("=I76xqI", status.raw)
+    return seconds * 10**9 + nanoseconds if known & _BIRTH_TIME else None
 
 
 _BEGIN_WRITING = 2  # SYNC_FILE_RANGE_WRITE

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from redraft.errors import Refused
 
@@ -28,7 +28,7 @@ def set_values(text: str, values: Mapping[str, Value]) -> str:
     lines = re.findall(r"[^\n]*\n|[^\n]+\Z", text)  # other line breaks may be part of a value
     for name, value in values.items():
         table, _, key = name.rpartition(".")
-        _put(wanted.setdefault(table, {}) if table else wanted, key, value)
+        _put(_inner(wanted, table), key, value)
         _set(lines, table, key, value, "\r\n" if "\r\n" in text else "\n")
     made = "".join(lines)
     try:
@@ -38,6 +38,38 @@ def set_values(text: str, values: Mapping[str, Value]) -> str:
     if found != wanted:
         raise Refused(f"{', '.join(values)}: set in a way that cannot be changed here; edit the file itself.")
     return made
+
+
+def remove_table(text: str, table: str) -> str:
+    """The text without the `[table]` of this name; raises `Refused` if it cannot be removed in place."""
+    wanted = tomllib.loads(text)
+    outer, _, key = table.rpartition(".")
+    inner = _inner(wanted, outer)
+    inner.pop(key, None)
+    if outer and not inner:
+        wanted.pop(outer, None)
+    lines = re.findall(r"[^\n]*\n|[^\n]+\Z", text)
+    begin, end = _region(lines, table)
+    if begin >= 0:
+        # Comments that follow the last value belong to the next table.
+        last = next((at + 1 for at in range(end - 1, begin - 1, -1) if not _is_blank_or_comment(lines[at])), begin)
+        while last < end and not lines[last].strip():
+            last += 1
+        del lines[begin - 1 : last]
+    made = "".join(lines)
+    if tomllib.loads(made) != wanted:
+        raise Refused(f"{table} is set in a way that cannot be changed here; edit the file itself.")
+    return made
+
+
+def _inner(table: dict[str, Any], names: str) -> dict[str, Any]:
+    """The table of this dotted name inside another, made if it is missing."""
+    for name in names.split(".") if names else ():
+        inner = table.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise Refused(f"{name} is not a table.", field=name)
+        table = cast("dict[str, Any]", inner)
+    return table
 
 
 def _put(table: object, key: str, value: Value) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from redraft.agent.model_selection import Models
 from redraft.agent.run.budget import JobBudget
 from redraft.agent.store.agent_store import AgentStore
 from redraft.agent.subagents.long_documents import make_for_model
@@ -30,9 +29,8 @@ ABOUT = "answers of subagents"
 
 def subagents_for(call: McpCall) -> Subagents | None:
     """The worker of a call's context; None where no model is set up."""
-    settings = call.connection.endpoint.workspace.settings
-    # The person's environment, and the settings as the folder narrows them: it may keep its documents on this machine.
-    provider = Models.of(settings, models().environ).provider("", _ignore_choice)
+    # As the folder narrows them: it may keep its documents on this machine.
+    provider = models(call.connection.endpoint.workspace.folder).provider("", _ignore_choice)
     return None if provider.provider_name == OFFLINE else Subagents(call, provider)
 
 

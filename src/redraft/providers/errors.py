@@ -14,6 +14,7 @@ from redraft.errors import ErrorCode, RedraftError
 
 Kind = Literal[
     "auth",
+    "quota",
     "rate_limited",
     "overloaded",
     "timeout",
@@ -37,6 +38,7 @@ class ErrorPolicy:
 
 KINDS: dict[Kind, ErrorPolicy] = {
     "auth": ErrorPolicy("model_auth", retry=False),
+    "quota": ErrorPolicy("model_auth", retry=False),
     "rate_limited": ErrorPolicy("model_busy", retry=True),
     "overloaded": ErrorPolicy("model_busy", retry=True),
     "timeout": ErrorPolicy("model_timeout", retry=True),

@@ -41,6 +41,7 @@ _TRIGGER_OF: dict[Kind, Trigger] = {
     "timeout": "timeout",
     "invalid_output": "schema_invalid",
     "auth": "local_failed",
+    "quota": "local_failed",
     "rate_limited": "local_failed",
     "overloaded": "local_failed",
     "unreachable": "local_failed",

@@ -1,4 +1,4 @@
-"""The extension for VS Code: part of this package, packed as a `.vsix`, and installed where the editor looks for it.
+"""The extension for VS Code: part of this package as a `.vsix`, and installed where the editor looks for it.
 
 Nothing is downloaded. The editor's own command installs it if there is one; otherwise it is unpacked into the editor's
 extensions folder, as the editor would do. It is unpacked next to its place and then renamed, so that an editor never
@@ -7,7 +7,6 @@ sees half of it.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -18,7 +17,6 @@ import zipfile
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, cast
-from xml.sax.saxutils import quoteattr
 
 import redraft
 from redraft import __version__
@@ -32,11 +30,16 @@ if TYPE_CHECKING:
 
 Editor = Literal["vscode", "jetbrains"]
 EDITORS: tuple[Editor, ...] = ("vscode", "jetbrains")
-PROGRAMS = ("code", "codium", "code-insiders")
-FOLDERS = (".vscode/extensions", ".vscode-server/extensions", ".vscode-oss/extensions")
+PROGRAMS = ("code", "cursor", "windsurf", "codium", "code-insiders", "code-server")
+FOLDERS = (
+    ".vscode/extensions",
+    ".vscode-server/extensions",
+    ".vscode-oss/extensions",
+    ".cursor/extensions",
+    ".windsurf/extensions",
+    ".local/share/code-server/extensions",
+)
 SECONDS = 120
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the same files always give the same archive
-_TYPES = {".json": "application/json", ".js": "application/javascript", ".md": "text/markdown", ".txt": "text/plain"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,72 +58,24 @@ def find_editor(home: str, environ: Mapping[str, str]) -> EditorInstallation:
     return EditorInstallation(program, folder)
 
 
-def extension_folder() -> str:
-    """The extension's files: in the package, or next to it in a checkout."""
+def extension_package() -> str:
+    """The extension as a `.vsix`: in the package, or where a checkout builds it."""
     package = os.path.dirname(os.path.abspath(redraft.__file__))
-    places = (package, os.path.dirname(os.path.dirname(package)))
-    found = (os.path.join(editor, "editors", "vscode") for editor in places)
-    editor = next((folder for folder in found if os.path.isfile(os.path.join(folder, "package.json"))), None)
-    if editor is None:
-        raise RedraftError("The extension is not part of this installation.", code="not_found")
-    return editor
-
-
-def extension_files() -> dict[str, bytes]:
-    """The extension's files by name, its manifest with this program's version."""
-    folder = extension_folder()
-    found: dict[str, bytes] = {}
-    for name in sorted(os.listdir(folder)):
-        with open(os.path.join(folder, name), "rb") as file:
-            found[name] = file.read()
-    manifest = json.loads(found["package.json"])
-    manifest["version"] = redraft.__version__.partition("+")[0]
-    found["package.json"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
+    checkout = os.path.dirname(os.path.dirname(package))
+    places = (os.path.join(package, "editors"), os.path.join(checkout, "editors", "vscode", "dist"))
+    found = next((path for place in places if os.path.isfile(path := os.path.join(place, "redraft.vsix"))), None)
+    if found is None:
+        raise RedraftError(
+            "The extension is not part of this installation; in a checkout, `make vsix` builds it.", code="not_found"
+        )
     return found
 
 
-def pack() -> bytes:
-    """The extension as a `.vsix`."""
-    content = extension_files()
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        entries = {
-            "extension.vsixmanifest": _manifest(json.loads(content["package.json"])),
-            "[Content_Types].xml": _types(),
-        }
-        for name, data in {**entries, **{f"extension/{name}": data for name, data in content.items()}}.items():
-            archive.writestr(zipfile.ZipInfo(name, _EARLIEST), data, zipfile.ZIP_DEFLATED)
-    return packed.getvalue()
-
-
-def _manifest(package: Mapping[str, Any]) -> bytes:
-    name, version, publisher = (quoteattr(package[field]) for field in ("name", "version", "publisher"))
-    identity = f"Id={name} Version={version} Publisher={publisher}"
-    engine = quoteattr(package["engines"]["vscode"])
-    return f"""\
-<?xml version="1.0" encoding="utf-8"?>
-<PackageManifest Version="2.0.0" xmlns="http://schemas.microsoft.com/developer/vsx-schema/2011">
-  <Metadata>
-    <Identity Language="en-US" {identity} />
-    <DisplayName>{package["displayName"]}</DisplayName>
-    <Description xml:space="preserve">{package["description"]}</Description>
-    <Categories>{",".join(package["categories"])}</Categories>
-    <Properties><Property Id="Microsoft.VisualStudio.Code.Engine" Value={engine} /></Properties>
-  </Metadata>
-  <Installation><InstallationTarget Id="Microsoft.VisualStudio.Code" /></Installation>
-  <Dependencies />
-  <Assets>
-    <Asset Type="Microsoft.VisualStudio.Code.Manifest" Path="extension/package.json" Addressable="true" />
-  </Assets>
-</PackageManifest>
-""".encode()
-
-
-def _types() -> bytes:
-    kinds = "".join(f'<Default Extension="{ending}" ContentType="{kind}" />' for ending, kind in _TYPES.items())
-    space = "http://schemas.openxmlformats.org/package/2006/content-types"
-    manifest = '<Default Extension=".vsixmanifest" ContentType="text/xml" />'
-    return f'<?xml version="1.0" encoding="utf-8"?>\n<Types xmlns="{space}">{kinds}{manifest}</Types>\n'.encode()
+def extension_files() -> dict[str, bytes]:
+    """The extension's files by name, as an editor unpacks them."""
+    with zipfile.ZipFile(extension_package()) as archive:
+        names = [name for name in archive.namelist() if name.startswith("extension/") and not name.endswith("/")]
+        return {name.removeprefix("extension/"): archive.read(name) for name in names}
 
 
 def read_installed_version(editor: EditorInstallation) -> str | None:
@@ -145,8 +100,8 @@ def install_extension(editor: EditorInstallation, environ: Mapping[str, str]) ->
     old = [path for _, path in _list_installed_folders(editor)]
     with tempfile.TemporaryDirectory(prefix=".redraft-", dir=editor.folder) as making:
         made = os.path.join(making, "new")
-        os.mkdir(made)
         for name, data in content.items():
+            os.makedirs(os.path.dirname(os.path.join(made, name)), exist_ok=True)
             with open(os.path.join(made, name), "wb") as file:
                 file.write(data)
         for number, path in enumerate(old):
@@ -156,19 +111,15 @@ def install_extension(editor: EditorInstallation, environ: Mapping[str, str]) ->
 
 
 def _install_with_editor(program: str, environ: Mapping[str, str]) -> str:
-    with tempfile.TemporaryDirectory(prefix="redraft-") as folder:
-        packed = os.path.join(folder, "redraft.vsix")
-        with open(packed, "wb") as file:
-            file.write(pack())
-        words = [program, "--install-extension", packed, "--force"]
-        try:
-            done = subprocess.run(  # noqa: S603 - the person's own editor, and no shell
-                words, capture_output=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL, env=dict(environ)
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise RedraftError(f"{program} did not install the extension: {error}.") from error
+    words = [program, "--install-extension", extension_package(), "--force"]
+    try:
+        done = subprocess.run(  # noqa: S603 - the person's own editor, and no shell
+            words, capture_output=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL, env=dict(environ)
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise RedraftError(f"{program} did not install the extension: {error}.") from error
     if done.returncode:
-        output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        output = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())
         raise RedraftError(f"{program} did not install the extension: {output[-500:]}")
     return program
 
@@ -252,7 +203,7 @@ def _run_pip(*words: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise RedraftError("pip did not finish in time; it is unknown whether there is a newer version.") from error
     if done.returncode:
-        output = done.stderr.decode("utf-8", "replace").strip()
+        output = " ".join(done.stderr.decode("utf-8", "replace").split())
         if "No module named pip" in output:
             raise Refused("This was not installed with pip; upgrade it with the program that installed it.")
         raise RedraftError(f"pip failed: {output[-500:]}")

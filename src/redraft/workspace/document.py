@@ -17,6 +17,7 @@ from redraft.files.textfile import decode, encode, format_of
 from redraft.review.operations import accept, accept_all, reject, reject_all, save, type_into, withdraw
 from redraft.review.outside_change import apply_outside_change, without_file
 from redraft.review.review import Review
+from redraft.review.runs import USER
 from redraft.text.diff.hunks import diff
 from redraft.text.diff.word_diff import are_alike
 from redraft.text.edits import Change
@@ -294,3 +295,20 @@ class Draft:
     def worthless(self) -> bool:
         """Whether this is a created document that was rejected and in which nothing of the person's is left."""
         return self.base_path is None and not self.review.working and not self.review.pending
+
+
+def is_another_document(before: Draft | None, after: Draft | None) -> bool:
+    """Whether the draft that stands at a place after another program wrote there belongs to another document than the
+    one before. What was typed tells: that program's writing takes none of it."""
+    if any(draft is not None and draft.base_path is None for draft in (before, after)):
+        return False  # without a file, all of it counts as typed
+    old, new = ([] if draft is None else _typed_words(draft) for draft in (before, after))
+    if before is not None and after is not None:
+        shorter, longer = sorted((len(before.saved_text), len(after.saved_text)))
+        if 2 * shorter < longer:  # half of a document: what was lost around the typing counts as typed as well
+            return not {*old} <= {*new} and not {*new} <= {*old}
+    return old != new
+
+
+def _typed_words(draft: Draft) -> list[str]:
+    return "".join(run.text for run in draft.review.runs if run.by == USER and not run.forgotten).split()

@@ -1,9 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
+import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 import type { Schemas } from "@/api/client";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
-import { formatSpent } from "./descriptions";
+import ui from "@/ui/ui.module.css";
+import { AGENT } from "./actions";
+import { formatSpent, toSpent } from "./descriptions";
 import { type Option, Picker } from "./Picker";
 import { spentTodayQuery } from "./queries";
 
@@ -22,28 +25,21 @@ export function ModelPicker(): ReactNode {
   const options = modelsOf(data);
   const known = options.some((option) => option.value === chosen);
   const spent = days?.[0];
-  const today = spent
-    ? formatSpent({
-        input: spent.input_tokens,
-        output: spent.output_tokens,
-        usd: Number(spent.price_usd),
-        unpriced: spent.unpriced_steps,
-      })
-    : "";
+  const today = spent ? formatSpent(toSpent(spent)) : "";
   return (
     <Picker
       label="Model"
       value={known ? chosen : (options[0]?.value ?? "")}
       options={options}
       onPick={(model) => show({ agentModel: model })}
+      more={
+        <DropdownMenu.Item className={ui.menuItem ?? ""} onSelect={() => show({ dialog: { kind: "models" } })}>
+          Set up models…
+        </DropdownMenu.Item>
+      }
       foot={
         <>
-          {data.models.length === 0 ? (
-            <p>
-              No model is set up. Set <code>ANTHROPIC_API_KEY</code>, <code>OPENAI_API_KEY</code> or{" "}
-              <code>GOOGLE_API_KEY</code> and restart Redraft, or add one under <code>[models]</code> in your settings.
-            </p>
-          ) : null}
+          {data.models.length === 0 ? <p>No model is set up: the offline assistant answers by rules.</p> : null}
           {spent && today ? (
             <p>
               {today} on {spent.name}
@@ -55,11 +51,20 @@ export function ModelPicker(): ReactNode {
   );
 }
 
-function modelsOf({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
+function modelsOf(found: Schemas["ProvidersResponse"]): Option[] {
+  const programs = found.agents.map(({ name }) => ({
+    value: `${AGENT}${name}`,
+    label: name,
+    hint: "Agent program, in a private view of this folder",
+  }));
+  return [...namedModels(found), ...programs];
+}
+
+function namedModels({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
   const named = models.map(({ name, kind, model }) => ({
     value: name,
-    label: name,
-    hint: model ? `${kind}: ${model}` : kind,
+    label: model || name,
+    hint: model && model !== name ? `${name}, ${kind}` : kind,
   }));
   if (usual.provider === "offline") return [{ ...OFFLINE, value: "" }, ...named];
   const first = { value: "", label: usual.model || usual.provider, hint: "Default in your settings" };

@@ -86,7 +86,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Jobs */
+        /**
+         * List Jobs
+         * @description The latest jobs; or, if `busy`, those that have not ended and do not await review.
+         */
         get: operations["list_jobs"];
         put?: never;
         post?: never;
@@ -484,6 +487,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Changes
+         * @description What changed on the disk since a time (in seconds, as Unix counts them), whoever changed it, as one diff.
+         */
+        get: operations["changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/changes/stream": {
         parameters: {
             query?: never;
@@ -712,6 +735,107 @@ export interface paths {
         get: operations["join_live"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List Models */
+        get: operations["list_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/found": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find Servers
+         * @description The model servers that run on this machine: Ollama, LM Studio, llama.cpp.
+         */
+        get: operations["find_servers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set Up Model
+         * @description Set up a model, or change it; it answers from now on if no other is named.
+         */
+        put: operations["set_up_model"];
+        post?: never;
+        /**
+         * Delete Model
+         * @description Remove a model, and its key if no other model uses it.
+         */
+        delete: operations["delete_model"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try Model
+         * @description Ask the model one short question: what it answers, which model that was, and what it cost.
+         */
+        post: operations["try_model"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/models/{name}/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use Model
+         * @description From now on this model answers if no other is named.
+         */
+        post: operations["use_model"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1263,7 +1387,8 @@ export interface paths {
         };
         /**
          * Turns
-         * @description What was done in this folder, or to one document.
+         * @description What was done in this folder, or to one document, by one author, or between two times (in seconds, as Unix
+         *     counts them).
          */
         get: operations["turns"];
         put?: never;
@@ -1326,6 +1451,26 @@ export interface paths {
          * @description What a turn did. Many or large hunks are paged: continue at `next_offset`.
          */
         get: operations["turn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/turns/{number}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan
+         * @description What undoing the turn would do, or restoring the state before it. Nothing is written.
+         */
+        get: operations["plan"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1443,6 +1588,52 @@ export interface components {
             file_path: string;
             /** Hunks */
             hunks: components["schemas"]["TurnHunkShape"][];
+        };
+        /**
+         * AgentCommand
+         * @description A command that an agent program knows; a request begins with it, after a slash.
+         */
+        AgentCommand: {
+            /** Description */
+            description: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * AgentOptionInfo
+         * @description Something that an agent program lets a person choose, such as its mode or its model.
+         */
+        AgentOptionInfo: {
+            /** Current */
+            current: string;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Values */
+            values: components["schemas"]["AgentOptionValue"][];
+        };
+        /**
+         * AgentOptionValue
+         * @description One choice.
+         */
+        AgentOptionValue: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * AgentProgramInfo
+         * @description An agent program that is installed or set up; what it offers is known after its first request.
+         */
+        AgentProgramInfo: {
+            /** Commands */
+            commands: components["schemas"]["AgentCommand"][];
+            /** Name */
+            name: string;
+            /** Options */
+            options: components["schemas"]["AgentOptionInfo"][];
         };
         /**
          * AppliedFileInfo
@@ -1698,6 +1889,14 @@ export interface components {
             calls: components["schemas"]["CallRequest"][];
         };
         /**
+         * ChangesResponse
+         * @description The documents that differ from what they were, each with its diff.
+         */
+        ChangesResponse: {
+            /** Files */
+            files: components["schemas"]["StepShape"][];
+        };
+        /**
          * ChatLine
          * @description A chat message, or a line about a tool call.
          */
@@ -1838,11 +2037,17 @@ export interface components {
         };
         /**
          * ConfirmRequest
-         * @description Whether the person agrees to what a job wants to do.
+         * @description Whether the person agrees to what a job wants to do: this once, for the rest of the job (`for_job`), or by a rule
+         *     for good (`remember`).
          */
         ConfirmRequest: {
             /** Allow */
             allow: boolean;
+            /**
+             * For Job
+             * @default false
+             */
+            for_job: boolean;
             /** Question Id */
             question_id: string;
             remember?: components["schemas"]["RuleRequest"] | null;
@@ -2180,6 +2385,38 @@ export interface components {
             undone: number | null;
         };
         /**
+         * FileShape
+         * @description What happened, or would happen, to one document.
+         */
+        FileShape: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "created" | "modified" | "moved" | "deleted";
+            /** Moved From */
+            moved_from: string | null;
+            /** Path */
+            path: string;
+        };
+        /**
+         * FoundServer
+         * @description A model server on this machine that answered.
+         */
+        FoundServer: {
+            /** Base Url */
+            base_url: string;
+            /** Models */
+            models: string[];
+            /** Name */
+            name: string;
+        };
+        /** FoundServers */
+        FoundServers: {
+            /** Servers */
+            servers: components["schemas"]["FoundServer"][];
+        };
+        /**
          * FrontRequest
          * @description The tab that a person looks at, and what they have selected in it.
          */
@@ -2452,6 +2689,89 @@ export interface components {
             truncated: boolean;
         };
         /**
+         * ModelRequest
+         * @description A model to set up. Without a `key`, the stored one stays.
+         */
+        ModelRequest: {
+            /**
+             * Base Url
+             * @default
+             */
+            base_url: string;
+            /** Key */
+            key?: string | null;
+            /**
+             * Model
+             * @default
+             */
+            model: string;
+            /**
+             * Native Tools
+             * @default true
+             */
+            native_tools: boolean;
+            /**
+             * Provider
+             * @enum {string}
+             */
+            provider: "anthropic" | "openai" | "google" | "compatible";
+        };
+        /**
+         * ModelShape
+         * @description A model that is set up. `address` is its server's, empty if it has none; `key` says where its key lies, never
+         *     what it is. `editable` is false for what only the settings file can change.
+         */
+        ModelShape: {
+            /** Address */
+            address: string;
+            /** Editable */
+            editable: boolean;
+            /** In Use */
+            in_use: boolean;
+            /**
+             * Key
+             * @enum {string}
+             */
+            key: "keyring" | "file" | "environment" | "missing" | "none";
+            /** Kind */
+            kind: string;
+            /** Local */
+            local: boolean;
+            /** Model */
+            model: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ModelTestShape
+         * @description How a model answered, or what went wrong and what to do. `price_usd` is null if nobody knows the price.
+         */
+        ModelTestShape: {
+            /** Model */
+            model: string;
+            /** Ok */
+            ok: boolean;
+            /** Price Usd */
+            price_usd: string | null;
+            /** Seconds */
+            seconds: number;
+            /** Text */
+            text: string;
+        };
+        /**
+         * ModelsResponse
+         * @description The models, and where a new key would be stored.
+         */
+        ModelsResponse: {
+            /**
+             * Keys Go To
+             * @enum {string}
+             */
+            keys_go_to: "keyring" | "file";
+            /** Models */
+            models: components["schemas"]["ModelShape"][];
+        };
+        /**
          * MoveRequest
          * @description A document's new path.
          */
@@ -2614,6 +2934,16 @@ export interface components {
             };
         };
         /**
+         * PlanResponse
+         * @description What an act would do now: the documents it would change, or what stands in its way.
+         */
+        PlanResponse: {
+            /** Conflicts */
+            conflicts: components["schemas"]["ClashShape"][];
+            /** Files */
+            files: components["schemas"]["StepShape"][];
+        };
+        /**
          * ProviderShape
          * @description A model that is set up.
          */
@@ -2632,6 +2962,8 @@ export interface components {
         ProvidersResponse: {
             /** Agent Mode */
             agent_mode: string;
+            /** Agents */
+            agents: components["schemas"]["AgentProgramInfo"][];
             default: components["schemas"]["DefaultModelInfo"];
             /** Models */
             models: components["schemas"]["ProviderShape"][];
@@ -2741,9 +3073,19 @@ export interface components {
         /**
          * RunRequest
          * @description A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
-         *     document" means; by default, the document in front of the caller.
+         *     document" means; by default, the document in front of the caller. With `agent`, that agent program does it, with
+         *     what is chosen of the options that it offers.
          */
         RunRequest: {
+            /**
+             * Agent
+             * @default
+             */
+            agent: string;
+            /** Agent Options */
+            agent_options?: {
+                [key: string]: string;
+            };
             /** Context Rows */
             context_rows?: components["schemas"]["ContextRowRequest"][];
             /**
@@ -3001,6 +3343,25 @@ export interface components {
             path: string;
         };
         /**
+         * StepShape
+         * @description The same, with its text as a unified diff.
+         */
+        StepShape: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "created" | "modified" | "moved" | "deleted";
+            /** Moved From */
+            moved_from: string | null;
+            /** Patch */
+            patch: string;
+            /** Path */
+            path: string;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * TabShape
          * @description An open document. `version` is null if the file cannot be read right now.
          */
@@ -3146,11 +3507,14 @@ export interface components {
         };
         /**
          * TurnDetail
-         * @description A turn, with what it changed. A `pruned` turn has no content left.
+         * @description A turn, with what it changed. A `pruned` turn has no content left. `files` also has what changed no text: a
+         *     document that was moved, created empty or deleted.
          */
         TurnDetail: {
             /** Documents */
             documents: components["schemas"]["TurnPatchShape"][];
+            /** Files */
+            files: components["schemas"]["FileShape"][];
             /** Hunks */
             hunks: components["schemas"]["TurnHunkShape"][];
             /** Next Offset */
@@ -3800,6 +4164,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
+                busy?: boolean;
             };
             header?: never;
             path?: never;
@@ -6371,6 +6736,82 @@ export interface operations {
             };
         };
     };
+    changes: {
+        parameters: {
+            query: {
+                since: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
     changes_stream: {
         parameters: {
             query?: never;
@@ -7990,6 +8431,516 @@ export interface operations {
             };
             /** @description Not JSON, or not text. */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    list_models: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    find_servers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundServers"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    set_up_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not JSON, or not text. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    delete_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    try_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelTestShape"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    use_model: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelsResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11352,6 +12303,9 @@ export interface operations {
                 limit?: number;
                 before?: number | null;
                 path?: string | null;
+                author?: string | null;
+                since?: number | null;
+                until?: number | null;
             };
             header?: never;
             path?: never;
@@ -11701,6 +12655,102 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    plan: {
+        parameters: {
+            query?: {
+                act?: "undo" | "restore";
+            };
+            header?: never;
+            path: {
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

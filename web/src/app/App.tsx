@@ -3,6 +3,7 @@ import { Tooltip } from "radix-ui";
 import { type ReactNode, useEffect } from "react";
 import { listenForChanges } from "@/api/changes";
 import { client, treeQuery } from "@/api/queries";
+import { openDocument } from "@/state/documents";
 import { useStore } from "@/state/store";
 import { Toasts } from "@/ui/Toasts";
 import { Dialogs } from "./Dialogs";
@@ -14,6 +15,7 @@ export function App(): ReactNode {
   useTheme();
   useKeys();
   useEffect(listenForChanges, []);
+  useEffect(openNamedDocument, []);
   // The palette should know every document when it opens.
   useEffect(() => void client.prefetchQuery(treeQuery), []);
   return (
@@ -26,6 +28,14 @@ export function App(): ReactNode {
       </Tooltip.Provider>
     </QueryClientProvider>
   );
+}
+
+/** Open the document that the address names: `redraft open FILE` and links end with `#open=PATH`. */
+function openNamedDocument(): void {
+  const named = /^#open=(.+)$/.exec(location.hash)?.[1];
+  if (!named) return;
+  history.replaceState(null, "", location.pathname);
+  void openDocument(decodeURIComponent(named));
 }
 
 /** Light or dark: as chosen, or as the system prefers. */

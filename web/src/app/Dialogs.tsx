@@ -10,6 +10,10 @@ import { WelcomeDialog } from "./dialogs/WelcomeDialog";
 const SettingsDialog = lazy(() =>
   import("./dialogs/SettingsDialog").then((found) => ({ default: found.SettingsDialog })),
 );
+const HelpDialog = lazy(() => import("./dialogs/HelpDialog").then((found) => ({ default: found.HelpDialog })));
+const FileDialog = lazy(() => import("./dialogs/FileDialog").then((found) => ({ default: found.FileDialog })));
+const ChangesDialog = lazy(() => import("@/history/ChangesDialog").then((found) => ({ default: found.ChangesDialog })));
+const ModelsDialog = lazy(() => import("./dialogs/ModelsDialog").then((found) => ({ default: found.ModelsDialog })));
 const MacrosDialog = lazy(() => import("@/agent/MacrosDialog").then((found) => ({ default: found.MacrosDialog })));
 const TurnDialog = lazy(() => import("@/history/TurnDialog").then((found) => ({ default: found.TurnDialog })));
 
@@ -35,6 +39,14 @@ function renderDialog(dialog: NonNullable<ReturnType<typeof useStore.getState>["
       return <SecretDialog path={dialog.path} place={dialog.place} onClose={onClose} />;
     case "settings":
       return <SettingsDialog onClose={onClose} />;
+    case "changes":
+      return <ChangesDialog onClose={onClose} />;
+    case "help":
+      return <HelpDialog onClose={onClose} />;
+    case "file":
+      return <FileDialog path={dialog.path} onClose={onClose} />;
+    case "models":
+      return <ModelsDialog onClose={onClose} />;
     case "macros":
       return <MacrosDialog onClose={onClose} />;
     case "turn":

@@ -5,12 +5,12 @@ import { useTabs } from "./useTabs";
 
 const DocumentPane = lazy(() => import("@/editor/DocumentPane").then((found) => ({ default: found.DocumentPane })));
 
-/** The open documents: their tabs, and the one in front. */
-export function Documents(): ReactNode {
+/** The open documents: their tabs, and the one in front, or that one alone. */
+export function Documents({ alone = false }: { alone?: boolean }): ReactNode {
   const { tabs, front } = useTabs();
   return (
     <>
-      {tabs?.length ? <TabBar tabs={tabs} front={front?.tab_id} /> : null}
+      {tabs?.length && !alone ? <TabBar tabs={tabs} front={front?.tab_id} /> : null}
       <main style={{ flex: 1, minHeight: 0, display: "flex", flexDirection: "column" }}>
         {front ? (
           <Suspense fallback={null}>

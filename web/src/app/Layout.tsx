@@ -7,7 +7,8 @@ import { ReviewSummary } from "@/review/ReviewSummary";
 import { useArrivals } from "@/review/useArrivals";
 import { setFront, watchWindowUse } from "@/state/front";
 import { isNarrow, onNarrow } from "@/state/narrow";
-import { useStore } from "@/state/store";
+import { show, useStore } from "@/state/store";
+import { Button } from "@/ui/Button";
 import { Documents } from "./Documents";
 import css from "./Layout.module.css";
 import { Notices } from "./Notices";
@@ -17,10 +18,11 @@ import { useTabs } from "./useTabs";
 
 const AgentSidebar = lazy(() => import("@/agent/AgentSidebar").then((found) => ({ default: found.AgentSidebar })));
 
-/** The window: the rail, a panel, the documents, the agent. On narrow screens panels cover the documents. */
+/** The window: the rail, a panel, the documents, the agent. A narrow screen shows one of them at a time. */
 export function Layout(): ReactNode {
   const side = useStore((store) => store.side);
   const agentOpen = useStore((store) => store.agentOpen);
+  const focusMode = useStore((store) => store.focusMode);
   const narrow = useNarrow();
   const { front } = useTabs();
   useFront();
@@ -32,44 +34,59 @@ export function Layout(): ReactNode {
       <AgentSidebar />
     </Suspense>
   );
+  if (focusMode && front) {
+    return (
+      <div className={css.window}>
+        <div className={css.leave}>
+          <Button small look="quiet" onClick={() => show({ focusMode: false })}>
+            Leave focus mode <kbd>Alt+Z</kbd>
+          </Button>
+        </div>
+        <div className={css.only}>
+          <Documents alone />
+        </div>
+      </div>
+    );
+  }
+  const pane = side ? <SidePanelView panel={side} /> : agentOpen ? agent : null;
   return (
     <div className={css.window}>
       <TopBar />
       <Notices />
       <ReviewSummary front={front?.path} />
       <div className={css.body}>
-        <Rail />
-        <Group className={css.panels ?? ""} orientation="horizontal" {...saved}>
-          {side && !narrow ? (
-            <>
-              <Panel id="side" className={css.panel ?? ""} defaultSize={260} minSize={180} maxSize="45%">
-                <SidePanelView panel={side} />
-              </Panel>
-              <Separator className={css.separator ?? ""} aria-label="Resize panel" />
-            </>
-          ) : null}
-          <Panel id="documents" className={css.panel ?? ""} minSize={280}>
-            <Documents />
-          </Panel>
-          {agentOpen && !narrow ? (
-            <>
-              <Separator className={css.separator ?? ""} aria-label="Resize agent panel" />
-              <Panel id="agent" className={css.panel ?? ""} defaultSize={360} minSize={260} maxSize="55%">
-                {agent}
-              </Panel>
-            </>
-          ) : null}
-        </Group>
-        {narrow && side ? (
-          <div className={css.drawer} data-side="left">
-            <SidePanelView panel={side} />
-          </div>
-        ) : null}
-        {narrow && agentOpen && !side ? (
-          <div className={css.drawer} data-side="right">
-            {agent}
-          </div>
-        ) : null}
+        <Rail narrow={narrow} />
+        {narrow ? (
+          <>
+            {/* Kept while another pane is shown: the place in the text stays. */}
+            <div className={css.only} hidden={pane !== null} style={pane ? { display: "none" } : undefined}>
+              <Documents />
+            </div>
+            {pane ? <div className={css.only}>{pane}</div> : null}
+          </>
+        ) : (
+          <Group className={css.panels ?? ""} orientation="horizontal" {...saved}>
+            {side ? (
+              <>
+                <Panel id="side" className={css.panel ?? ""} defaultSize={260} minSize={180} maxSize="45%">
+                  <SidePanelView panel={side} />
+                </Panel>
+                <Separator className={css.separator ?? ""} aria-label="Resize panel" />
+              </>
+            ) : null}
+            <Panel id="documents" className={css.panel ?? ""} minSize={280}>
+              <Documents />
+            </Panel>
+            {agentOpen ? (
+              <>
+                <Separator className={css.separator ?? ""} aria-label="Resize agent panel" />
+                <Panel id="agent" className={css.panel ?? ""} defaultSize={360} minSize={260} maxSize="55%">
+                  {agent}
+                </Panel>
+              </>
+            ) : null}
+          </Group>
+        )}
       </div>
       <AgentStatus />
       <AskAtCursor />

@@ -5,6 +5,7 @@ import { treeQuery } from "@/api/queries";
 import { openDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { COMMANDS, formatKeys } from "./commands";
+import { isSubsequence, rankPath } from "./fuzzy";
 import css from "./Palette.module.css";
 
 const MOST = 60;
@@ -23,9 +24,12 @@ function PaletteDialog({ ofCommands }: { ofCommands: boolean }): ReactNode {
   const commands = ofCommands || typed.startsWith(">");
   const wanted = typed.replace(/^>/, "").trim().toLowerCase();
   const fits = (name: string) => isSubsequence(wanted, name.toLowerCase());
-  const documents = commands ? [] : (entries ?? []).filter(({ kind, path }) => kind === "file" && fits(path));
+  const documents = commands ? [] : (entries ?? []).filter(({ kind }) => kind === "file");
   const best = documents
-    .map(({ path }) => ({ path, rank: path.toLowerCase().includes(wanted) ? path.length : 1000 + path.length }))
+    .flatMap(({ path }) => {
+      const rank = rankPath(wanted, path);
+      return rank === null ? [] : [{ path, rank }];
+    })
     .sort((one, other) => one.rank - other.rank)
     .slice(0, MOST);
   return (
@@ -76,14 +80,4 @@ function PaletteDialog({ ofCommands }: { ofCommands: boolean }): ReactNode {
       </Command.List>
     </Command.Dialog>
   );
-}
-
-/** Whether the name contains the letters in this order. */
-export function isSubsequence(letters: string, name: string): boolean {
-  let at = 0;
-  for (const letter of letters) {
-    at = name.indexOf(letter, at) + 1;
-    if (at === 0) return false;
-  }
-  return true;
 }

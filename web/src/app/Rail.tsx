@@ -1,4 +1,14 @@
-import { Files, History, ListTree, Search, Settings, Sparkles, Trash2 } from "lucide-react";
+import {
+  CircleQuestionMark,
+  Files,
+  FileText,
+  History,
+  ListTree,
+  Search,
+  Settings,
+  Sparkles,
+  Trash2,
+} from "lucide-react";
 import type { ReactNode } from "react";
 import { type SidePanel, show, useStore } from "@/state/store";
 import { IconButton } from "@/ui/Button";
@@ -12,26 +22,43 @@ const PANELS: readonly { panel: SidePanel; label: string; keys?: string; icon: R
   { panel: "trash", label: "Trash", icon: <Trash2 size={18} /> },
 ];
 
-/** The buttons at the edge, one for each panel. */
-export function Rail(): ReactNode {
+/** The buttons at the edge, one for each panel. On a narrow screen they are a bar that switches between panes. */
+export function Rail({ narrow }: { narrow: boolean }): ReactNode {
   const side = useStore((store) => store.side);
   const agentOpen = useStore((store) => store.agentOpen);
   return (
     <nav className={css.rail} aria-label="Panels">
+      {narrow ? (
+        <IconButton
+          label="Text"
+          on={side === null && !agentOpen}
+          onClick={() => show({ side: null, agentOpen: false })}
+        >
+          <FileText size={18} />
+        </IconButton>
+      ) : null}
       {PANELS.map(({ panel, label, keys, icon }) => (
         <IconButton
           key={panel}
           label={label}
           {...(keys ? { keys } : {})}
           on={side === panel}
-          onClick={() => show({ side: side === panel ? null : panel })}
+          onClick={() => show({ side: side === panel ? null : panel, ...(narrow && { agentOpen: false }) })}
         >
           {icon}
         </IconButton>
       ))}
       <span className={css.spring} />
-      <IconButton label="Agent" keys="Ctrl+Shift+A" on={agentOpen} onClick={() => show({ agentOpen: !agentOpen })}>
+      <IconButton
+        label="Agent"
+        keys="Ctrl+Shift+A"
+        on={agentOpen}
+        onClick={() => show({ agentOpen: !agentOpen, ...(narrow && { side: null }) })}
+      >
         <Sparkles size={18} />
+      </IconButton>
+      <IconButton label="Help" keys="?" onClick={() => show({ dialog: { kind: "help" } })}>
+        <CircleQuestionMark size={18} />
       </IconButton>
       <IconButton label="Settings" keys="Ctrl+," onClick={() => show({ dialog: { kind: "settings" } })}>
         <Settings size={18} />

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pathFor } from "./dialogs/NewDialog";
-import { isSubsequence } from "./Palette";
+import { isSubsequence } from "./fuzzy";
 import { matchesKeys } from "./useKeys";
 
 const pressed = (key: string, code: string, held: Partial<KeyboardEvent> = {}) =>

@@ -24,12 +24,12 @@ import { stepToHunk } from "@/review/hunkNavigation";
 import type { Hunk } from "@/review/hunkPlaces";
 import { useApplied } from "@/review/useApplied";
 import { useReview } from "@/review/useReview";
-import { switchView } from "@/rich/documentViews";
+import { chosenView, switchView } from "@/rich/documentViews";
 import type { RichViewHandle } from "@/rich/RichView";
 import { listKeys } from "@/rich/unwrittenKeys";
 import { saveDocument } from "@/state/documents";
 import { type DocumentView, show, useStore } from "@/state/store";
-import { registerText } from "@/state/textFocus";
+import { registerText, watchOpening } from "@/state/textFocus";
 import { Button } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import { cursorPrompt } from "./cursorPrompt";
@@ -39,6 +39,7 @@ import { formatOf } from "./language";
 import { lastPlaces } from "./lastPlaces";
 import { SourceEditor } from "./SourceEditor";
 import { StatusBar, ViewSwitch } from "./StatusBar";
+import { useTypewriter } from "./useTypewriter";
 
 const RichView = lazy(() => import("@/rich/RichView"));
 
@@ -54,7 +55,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
   const { data: workspace } = useQuery(workspaceQuery);
   const { data: lock } = useQuery(lockQuery);
   const prose = useStore((store) => store.prose);
-  const chosen = useStore((store) => store.views[path] ?? "source");
+  const chosen = useStore((store) => chosenView(store, path, document.session?.text.length ?? 0));
   const draft = useReview(path, live.about, chosen === "compare");
   const shown = viewOf(path, chosen, draft !== null);
   const [facts] = useState(() => new Facts());
@@ -92,15 +93,27 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
     () => registerText({ path, focus: toText, ask: readOnly ? () => {} : ask, step }),
     [path, toText, ask, readOnly, step],
   );
+  const pane = useRef<HTMLElement>(null);
+  useTypewriter(
+    pane,
+    useStore((store) => store.typewriter),
+  );
+  useEffect(() => (pane.current ? watchOpening(pane.current, path) : undefined), [path]);
   const applied = useApplied(path);
   const { session } = document;
-  const pane = { path, session, facts, readOnly, draft, applied, onSave: save };
+  const editing = { path, session, facts, readOnly, draft, applied, onSave: save };
   const reviewing = { byTurn, name: workspace?.caller.name ?? "You", onConflict: setConflict };
   useRestoredTyping(path, session);
   useReturn(document, tabId);
 
   return (
-    <section className={css.pane} data-prose={prose} aria-label={path}>
+    <section
+      ref={pane}
+      className={css.pane}
+      data-prose={formatOf(path) === "Markdown" || formatOf(path) === "Text" ? prose : "mono"}
+      data-document={path}
+      aria-label={path}
+    >
       {draft?.pending ? <ChangeBanner draft={draft} byTurn={byTurn} onView={toNext} /> : null}
       <AppliedBanner path={path} hunks={applied} onView={toNext} />
       {live.status === "gone" ? (
@@ -118,12 +131,12 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
         {session === null ? (
           <Empty>{live.status === "gone" ? "Nothing to show." : live.problem || "Opening…"}</Empty>
         ) : shown === "compare" && draft ? (
-          <CompareView key={live.generation} {...pane} session={session} draft={draft} />
+          <CompareView key={live.generation} {...editing} session={session} draft={draft} />
         ) : shown === "rich" ? (
           <Suspense fallback={<Empty>Opening…</Empty>}>
             <RichView
               key={live.generation}
-              {...pane}
+              {...editing}
               {...reviewing}
               session={session}
               stepping={rich}
@@ -131,7 +144,7 @@ export function DocumentPane({ path, tabId }: DocumentPaneProps): ReactNode {
             />
           </Suspense>
         ) : (
-          <SourceEditor key={live.generation} {...pane} {...reviewing} session={session} onView={setView} />
+          <SourceEditor key={live.generation} {...editing} {...reviewing} session={session} onView={setView} />
         )}
       </div>
       <StatusBar path={path} live={live} facts={facts} pending={pending}>

@@ -17,6 +17,8 @@ interface StatusBarProps {
 }
 
 const STATUS = { connecting: "Connecting…", live: "Live", offline: "Offline", gone: "Unavailable" } as const;
+// How fast most people read prose silently.
+const WORDS_PER_MINUTE = 230;
 const number = new Intl.NumberFormat("en");
 
 /** The document's status: whether others see it, whether it is saved, and its size. */
@@ -36,6 +38,9 @@ export function StatusBar({ path, live, facts, pending, children }: StatusBarPro
         </span>
         {selected > 0 ? <span>{number.format(selected)} selected</span> : null}
         {counts ? <span>{number.format(counts.words)} words</span> : null}
+        {counts && counts.words >= WORDS_PER_MINUTE ? (
+          <span title="Reading time">{number.format(Math.round(counts.words / WORDS_PER_MINUTE))} min read</span>
+        ) : null}
         {counts ? <span>~{number.format(counts.tokens)} tokens</span> : null}
         <span>{formatOf(path)}</span>
         <span title="Line endings">{newlines}</span>

@@ -9,7 +9,8 @@ const look = EditorView.theme({
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--prose, var(--mono))", lineHeight: "24px", overflow: "auto" },
   ".cm-content": { caretColor: "var(--ink)", padding: "12px 0 40vh", maxWidth: "min(100%, 86ch)" },
-  ".cm-line": { padding: "0 16px 0 8px" },
+  // Each line has the direction of its own first letters.
+  ".cm-line": { padding: "0 16px 0 8px", unicodeBidi: "plaintext" },
   ".cm-gutters": {
     backgroundColor: "var(--surface)",
     color: "var(--ink-soft)",
@@ -40,6 +41,12 @@ const look = EditorView.theme({
   ".cm-panel": { padding: "6px 30px 6px 10px", fontFamily: "var(--sans)", fontSize: "var(--body)" },
   ".cm-panel label": { display: "inline-flex", alignItems: "center", gap: "4px", marginRight: "8px" },
   ".cm-panel .cm-textfield, .cm-panel .cm-button, .cm-panel label": { fontSize: "13px" },
+  ".cm-tooltip": {
+    border: "1px solid var(--line)",
+    borderRadius: "8px",
+    background: "var(--surface)",
+    boxShadow: "var(--shadow)",
+  },
   ".cm-textfield": {
     background: "var(--surface)",
     border: "1px solid var(--line)",

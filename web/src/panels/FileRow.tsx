@@ -1,13 +1,13 @@
-import { ChevronDown, ChevronRight, FileText, Folder } from "lucide-react";
+import { ChevronDown, ChevronRight, File, FileText, Folder, Image } from "lucide-react";
 import type { DragEvent, ReactNode } from "react";
 import { KIND_TONES, kindName } from "@/review/reviewText";
-import { openDocument } from "@/state/documents";
+import { isPicture } from "@/state/documents";
 import { show } from "@/state/store";
 import { RightClick } from "@/ui/Menu";
 import { Badge } from "@/ui/Small";
 import css from "./panels.module.css";
 import { folderOf, type Row, type Waiting } from "./tree";
-import { toggleFolder } from "./useTreeKeys";
+import { openRow } from "./useTreeKeys";
 
 interface FileRowProps {
   row: Row;
@@ -53,6 +53,7 @@ export function FileRow({
         ]
       : []),
   ];
+  const Icon = isPicture(row.path) ? Image : row.readable ? FileText : File;
   const icon = row.open ? <ChevronDown size={14} /> : <ChevronRight size={14} />;
   return (
     <RightClick entries={entries}>
@@ -75,10 +76,10 @@ export function FileRow({
         }}
         onDrop={onDrop}
         onFocus={onFocus}
-        onClick={() => (row.folder ? toggleFolder(row.path) : row.readable && void openDocument(row.path))}
+        onClick={() => openRow(row)}
         onKeyDown={() => undefined}
       >
-        {row.folder ? icon : <FileText size={14} aria-hidden />}
+        {row.folder ? icon : <Icon size={14} aria-hidden />}
         {row.folder ? <Folder size={14} aria-hidden /> : null}
         <span className={css.text}>{row.name}</span>
         {waiting ? <WaitingBadge waiting={waiting} /> : null}

@@ -8,9 +8,10 @@ import { moveDocument } from "@/state/documents";
 import { show, useStore } from "@/state/store";
 import { IconButton } from "@/ui/Button";
 import { Empty, Field } from "@/ui/Small";
+import { addDroppedFiles } from "./dropFiles";
 import { FileRow } from "./FileRow";
 import css from "./panels.module.css";
-import { countWaiting, dropTarget, listRows, type Row, withProposed } from "./tree";
+import { countWaiting, dropTarget, folderOf, listRows, type Row, withProposed } from "./tree";
 import { useTreeKeys } from "./useTreeKeys";
 
 const ROW_HEIGHT = 28;
@@ -49,6 +50,8 @@ export function FilesPanel(): ReactNode {
     event.preventDefault();
     event.stopPropagation();
     setOver(null);
+    const files = [...event.dataTransfer.files];
+    if (files.length > 0) void addDroppedFiles(files, row === null ? "" : row.folder ? row.path : folderOf(row.path));
     const path = event.dataTransfer.getData("text/redraft-path");
     const to = dropTarget(path, row);
     if (path && to !== path) void moveDocument(path, to);
@@ -83,7 +86,7 @@ export function FilesPanel(): ReactNode {
           role="tree"
           aria-label="Documents"
           style={{ height: virtual.getTotalSize(), position: "relative" }}
-          onKeyDown={keys.pressed}
+          onKeyDown={keys.onKey}
         >
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];

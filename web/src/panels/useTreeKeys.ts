@@ -9,17 +9,24 @@ export function toggleFolder(path: string): void {
   show({ unfolded: unfolded.includes(path) ? unfolded.filter((one) => one !== path) : [...unfolded, path] });
 }
 
+/** Expand or collapse a folder, open a document, show what any other file is. */
+export function openRow(row: Row): void {
+  if (row.folder) toggleFolder(row.path);
+  else if (row.readable) void openDocument(row.path);
+  else show({ dialog: { kind: "file", path: row.path } });
+}
+
 interface TreeKeys {
   focused: string | null;
   focus: (path: string) => void;
-  pressed: (event: KeyboardEvent<HTMLElement>) => void;
+  onKey: (event: KeyboardEvent<HTMLElement>) => void;
 }
 
 /** The keys of a tree, as in the ARIA patterns. */
 export function useTreeKeys(rows: readonly Row[]): TreeKeys {
   const [focused, focus] = useState<string | null>(null);
 
-  const pressed = (event: KeyboardEvent<HTMLElement>) => {
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
     const at = rows.findIndex(({ path }) => path === focused);
     const row = rows[at];
     if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -28,7 +35,7 @@ export function useTreeKeys(rows: readonly Row[]): TreeKeys {
       focus(to.path);
       event.currentTarget.querySelector<HTMLElement>(`[data-path="${CSS.escape(to.path)}"]`)?.focus();
     };
-    const enter = () => (row.folder ? toggleFolder(row.path) : void openDocument(row.path));
+    const enter = () => openRow(row);
     const above = rows.find(({ path, folder }) => folder && path === folderOf(row.path));
     const acts = new Map<string, () => void>([
       ["ArrowDown", () => go(rows[at + 1])],
@@ -51,5 +58,5 @@ export function useTreeKeys(rows: readonly Row[]): TreeKeys {
     act();
   };
 
-  return { focused, focus, pressed };
+  return { focused, focus, onKey };
 }

@@ -17,7 +17,7 @@ import { markdownApi, type ParsedMarkdown } from "./markdownApi";
 import "./bridge";
 import { cursorPrompt } from "./cursorPrompt";
 import { cursors, showCursors } from "./cursors";
-import { switchView } from "./documentViews";
+import { LONGEST, switchView } from "./documentViews";
 import { linesOf } from "./lines";
 import css from "./RichView.module.css";
 import { RichEditor } from "./richEditor";
@@ -27,8 +27,6 @@ import { RichTools } from "./tools";
 import { rememberPlace, restorePlace, useGoToPlace } from "./usePlaces";
 import { useRichReview } from "./useRichReview";
 
-// What the server parses in one request.
-const LONGEST = 2_000_000;
 // Laying out all of a longer text takes the browser long.
 const MANY = 100_000;
 

@@ -4,6 +4,7 @@ import { TextSelection } from "@tiptap/pm/state";
 import { useEffect } from "react";
 import { lastPlaces } from "@/editor/lastPlaces";
 import { type Place, show, useStore } from "@/state/store";
+import { chosenView } from "./documentViews";
 import { linesOf } from "./lines";
 import { type SourcePlace, toPlace, toPosition } from "./places";
 import type { RichEditor } from "./richEditor";
@@ -20,7 +21,7 @@ export function rememberPlace(editing: RichEditor): void {
   const { path, content, editor } = editing;
   const place = toPlace(content, editor.state.selection.head);
   lastPlaces.set(path, { ...place, view: "rich", focused: editor.isFocused });
-  if (useStore.getState().views[path] !== "source") return;
+  if (chosenView(useStore.getState(), path) !== "source") return;
   const line = linesOf(content.text)[place.line] ?? "";
   show({ goingTo: { path, line: place.line + 1, column: [...line.slice(0, place.column)].length } });
 }

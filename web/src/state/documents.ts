@@ -10,8 +10,16 @@ import { waitForDelivery } from "@/live/delivery";
 import { followMoves } from "./documentMoves";
 import { isNarrow } from "./narrow";
 import { dismissToastsOf, type Place, show, showToast, useStore } from "./store";
+import { focusWhenShown } from "./textFocus";
 
 const SECRET = "secret";
+const NOT_TEXT = 415;
+const PICTURE = /\.(png|jpe?g|gif|webp|avif)$/i;
+
+/** Whether a file is a picture, by its name. */
+export function isPicture(path: string): boolean {
+  return PICTURE.test(path);
+}
 
 /** Run something and report errors; returns whether it succeeded. */
 export async function attempt(act: () => Promise<unknown>): Promise<boolean> {
@@ -33,14 +41,25 @@ export function showTab(path: string): void {
   show({ active: path });
 }
 
-/** Open a document and show it, unless the person has chosen another one by then. */
-export function openDocument(path: string, place?: Omit<Place, "path">): Promise<boolean> {
+/**
+ * Open a document and show it, unless the person has chosen another one by then. A picture is shown, and of any other
+ * file that is not text it is said what it is. Without `focus` whoever types elsewhere goes on there.
+ */
+export function openDocument(path: string, place?: Omit<Place, "path">, focus = true): Promise<boolean> {
   choices += 1;
+  if (isPicture(path)) {
+    show({ dialog: { kind: "file", path } });
+    return Promise.resolve(true);
+  }
   const choice = choices;
   return attempt(async () => {
     try {
       await unwrap(server.POST("/api/tabs", { body: { path } }));
     } catch (error) {
+      if (error instanceof Failure && error.status === NOT_TEXT) {
+        show({ dialog: { kind: "file", path } });
+        return;
+      }
       if (!(error instanceof Failure && error.code === SECRET) || !(await isAtHome())) throw error;
       show({ dialog: { kind: "secret", path, ...(place && { place }) } });
       return;
@@ -55,6 +74,7 @@ export function openDocument(path: string, place?: Omit<Place, "path">): Promise
       // The document would be under the panel from which it was opened.
       ...(isNarrow() && { side: null, agentOpen: false }),
     });
+    if (focus) focusWhenShown(path);
   });
 }
 

@@ -56,6 +56,12 @@ export interface Store {
   side: SidePanel | null;
   agentOpen: boolean;
   autosave: boolean;
+  /** How markdown is shown until the person has chosen otherwise. */
+  firstView: "rich" | "source";
+  /** Everything around the text is hidden. */
+  focusMode: boolean;
+  /** The line of the cursor stays in the middle. */
+  typewriter: boolean;
   /** The document in front. */
   active: string | null;
   /** The order of this window's tabs; the server says which documents are open. */
@@ -73,6 +79,8 @@ export interface Store {
   agentMode: AgentMode | null;
   /** The model that answers; "" leaves it to the settings. */
   agentModel: string;
+  /** What is chosen of each agent program's options. */
+  agentOptions: Record<string, Record<string, string>>;
   welcomed: boolean;
   /** Agents' turns that were written at once, and which of their hunks the person has kept. */
   applied: Record<number, string[]>;
@@ -99,6 +107,10 @@ export type Dialog =
   | { kind: "close"; tabId: string; path: string }
   | { kind: "secret"; path: string; place?: Omit<Place, "path"> }
   | { kind: "settings" }
+  | { kind: "models" }
+  | { kind: "help" }
+  | { kind: "changes" }
+  | { kind: "file"; path: string }
   | { kind: "macros" }
   | { kind: "turn"; turn: number }
   | { kind: "welcome" };
@@ -118,10 +130,13 @@ export const useStore = create<Store>()(
   persist(
     (): Store => ({
       theme: "system",
-      prose: "mono",
+      prose: "serif",
       side: "files",
       agentOpen: true,
-      autosave: false,
+      autosave: true,
+      firstView: "rich",
+      focusMode: false,
+      typewriter: false,
       active: null,
       order: [],
       tabs: {} as Record<string, string>,
@@ -131,6 +146,7 @@ export const useStore = create<Store>()(
       composers: {} as Record<string, Composer>,
       agentMode: null,
       agentModel: "",
+      agentOptions: {},
       welcomed: false,
       applied: {},
       seenTurn: null,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Command, Invocation, pluralize
@@ -34,9 +35,10 @@ def _serve(call: Invocation, place: ListenAddress, *, browser: bool) -> int:
     from redraft.server.discovery import is_running
     from redraft.server.http_server import serve
 
-    call.arguments.folder = call.arguments.where or call.arguments.folder
+    call.arguments.folder, document = _folder_and_document(call.arguments.where or call.arguments.folder)
 
     def ready(running: RunningServer, path: str) -> None:
+        path += document
         _print_address(call, running, path, place)
         if browser:
             _open_browser(call, running.url + path)
@@ -47,9 +49,27 @@ def _serve(call: Invocation, place: ListenAddress, *, browser: bool) -> int:
         except Busy:
             if not is_running(workspace.state):
                 raise
-            return _join_running(call, workspace, browser=browser)
+            return _join_running(call, workspace, document, browser=browser)
         _report_unsaved(call, workspace)
     return 0
+
+
+def _folder_and_document(where: str) -> tuple[str, str]:
+    """The folder to serve, and what to add to the app's address to open a document in it. A file's folder is the
+    nearest one above it that was opened before, else the one it is in."""
+    from urllib.parse import quote
+
+    if not os.path.isfile(where):
+        return where, ""
+    file = os.path.abspath(where)
+    own = folder = os.path.dirname(file)
+    while not os.path.exists(os.path.join(folder, ".redraft", "id")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            folder = own
+            break
+        folder = above
+    return folder, f"#open={quote(os.path.relpath(file, folder))}"
 
 
 def _print_address(call: Invocation, running: RunningServer, path: str, place: ListenAddress) -> None:
@@ -64,14 +84,14 @@ def _print_address(call: Invocation, running: RunningServer, path: str, place: L
         remark("Others sign in there with the token that `redraft users add` printed.")
 
 
-def _join_running(call: Invocation, workspace: Workspace, *, browser: bool) -> int:
+def _join_running(call: Invocation, workspace: Workspace, document: str, *, browser: bool) -> int:
     """The folder is already being served: sign the browser in there."""
     from redraft.server.discovery import find_server
 
     running = find_server(workspace.state)
     if running is None:
         raise Busy("The server of this folder has just stopped; try again.")
-    path = running.ask("POST", "/api/visit")["path"]
+    path = running.ask("POST", "/api/visit")["path"] + document
     if call.screen.json:
         call.screen.emit({"url": running.url, "enter": running.url + path, "port": running.port, "pid": running.pid})
     else:
@@ -106,7 +126,7 @@ def port_number(text: str) -> int:
 
 
 def configure_open(parser: ArgumentParser) -> None:
-    parser.add_argument("where", metavar="FOLDER", nargs="?", help="the folder to open (default: --folder)")
+    parser.add_argument("where", metavar="WHERE", nargs="?", help="the folder, or a file in it (default: --folder)")
     parser.add_argument("--port", metavar="N", type=port_number, default=0, help="the port (default: a free one)")
     parser.add_argument("--no-browser", action="store_true", help="print the address, do not open a browser")
 
@@ -125,7 +145,7 @@ COMMANDS = {
         "Open a folder in the browser",
         open_folder,
         configure_open,
-        ("open", "open notes", "open notes --no-browser"),
+        ("open", "open notes", "open notes/chapter-1.md"),
         "Serve a folder to your browser, on this machine only, until Ctrl+C. The browser signs in with a link\n"
         "that works once. If the folder is already being served, this opens it again. Stopping saves nothing and\n"
         "loses nothing: your unsaved typing and the agent's jobs are kept.",

@@ -1,4 +1,4 @@
-"""`redraft models`, `usage` and `figures`: list models, and show usage and figures on their work."""
+"""`redraft usage` and `figures`: what the models cost, and figures on their work."""
 
 from __future__ import annotations
 
@@ -7,41 +7,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from redraft.cli.command import Command, Invocation, positive_number
-from redraft.cli.screen import BOLD, DIM, GREEN, StyledText
+from redraft.cli.screen import BOLD, DIM, StyledText
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 DAY_SECONDS = 86_400
-
-
-def models(call: Invocation) -> int:
-    from redraft.runtime import models as persons_models
-
-    known = persons_models()
-    default = known.provider("", lambda _choice: None)
-    entries = [{"name": name, "kind": entry.kind, "model": entry.model} for name, entry in known.known.items()]
-    answering = {"provider": default.provider_name, "model": default.model}
-    if call.screen.json:
-        call.emit({"models": entries, "agent_mode": known.routing.agent_mode, "default": answering})
-        return 0
-    for entry in entries:
-        used = entry["name"] in known.default_names
-        call.screen.line(
-            "  ",
-            StyledText(f"{entry['name']:<20}", BOLD),
-            StyledText(f"{entry['kind']:<18}", DIM),
-            entry["model"],
-            StyledText("  default", GREEN) if used else "",
-        )
-    if not entries:
-        call.screen.line("No model is set up: set a key such as ANTHROPIC_API_KEY, or name one in the settings.")
-        call.screen.line(
-            "Until then the built-in assistant answers, following fixed rules: `redraft ask help` lists what it can do."
-        )
-    answerers = " or ".join(known.default_names) or default.provider_name
-    call.screen.line(f"agent_mode is {known.routing.agent_mode}; without --model, {answerers} answers.")
-    return 0
 
 
 def usage(call: Invocation) -> int:
@@ -123,7 +94,6 @@ def configure_days(parser: ArgumentParser) -> None:
 
 
 COMMANDS = {
-    "models": Command("models", "List the models that the agent can use", models, examples=("models", "models --json")),
     "usage": Command(
         "usage",
         "Show model usage, in tokens and money",

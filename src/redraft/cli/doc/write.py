@@ -72,6 +72,20 @@ def _write(call: Invocation, context: SessionContext, answer: str, baseline: str
     return CONFLICTS if written.marked else 0
 
 
+def take(call: Invocation) -> int:
+    """Merge an answer that was left for an editor into the text that the editor shows; nothing is written."""
+    from redraft.runtime import read_input
+    from redraft.sessions.answers.letter import merge_letter
+
+    shown = read_input("-")
+    merged = merge_letter(read_input(call.arguments.letter).text.encode(), shown.text)
+    if call.screen.json:
+        call.screen.emit({"text": merged.text, "conflicts": merged.conflicts})
+    else:
+        call.screen.content(merged.text, bom=shown.bom)
+    return 0
+
+
 def _tell(call: Invocation, written: WrittenAnswer, what: str) -> None:
     for remark in written.remarks:
         call.screen.remark(f"note: {remark}")
@@ -102,6 +116,10 @@ def configure_write(parser: ArgumentParser) -> None:
     )
 
 
+def configure_take(parser: ArgumentParser) -> None:
+    parser.add_argument("letter", metavar="MESSAGE", help="the message in .agent-doc/patches")
+
+
 COMMANDS = {
     "doc patch": Command(
         "doc patch",
@@ -119,5 +137,14 @@ COMMANDS = {
         ("doc write plan.md < answer.md", "doc write plan.md --baseline-file before.md < answer.md"),
         "Apply the patch blocks from standard input, merged with what was typed since the baseline. Exit status 1:\n"
         "conflicts, marked in the document; 75: an editor has the document open, try again.",
+    ),
+    "doc take": Command(
+        "doc take",
+        "Merge an answer into the text that an editor shows",
+        take,
+        configure_take,
+        ("doc take .agent-doc/patches/plan.md.json < shown.md",),
+        "For plugins of editors: read the text that the editor shows from standard input, and print it with the\n"
+        "answer of a message in .agent-doc/patches. The plugin then shows and saves that, and removes the message.",
     ),
 }

@@ -52,11 +52,13 @@ def make_timed_protocol(limits: ServerLimits) -> type[TimedProtocol]:
 
 class TimedProtocol(H11Protocol):
     """One connection. The head of a request has its time from the moment that the connection or its first byte is
-    there, the body from the end of the head."""
+    there, the body from the end of the head. A body of which nothing more comes for as long as a head may take is let
+    go sooner."""
 
     head_seconds: int
     body_seconds: int
     _deadline: asyncio.TimerHandle | None = None
+    _silence: asyncio.TimerHandle | None = None
     _phase: str | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -90,6 +92,9 @@ class TimedProtocol(H11Protocol):
             self._wait_for(None)
 
     def _wait_for(self, phase: str | None, seconds: float = 0.0) -> None:
+        if self._silence is not None:
+            self._silence.cancel()
+        self._silence = self.loop.call_later(self.head_seconds, self._let_go) if phase == "body" else None
         if phase == self._phase:
             return  # more of the same: the clock goes on
         self._phase = phase

@@ -340,7 +340,7 @@ _FAILURES: tuple[tuple[type[Exception], Kind], ...] = (
     (library.ModelContextWindowExceededError, "context_overflow"),
     (library.ModelAuthenticationError, "auth"),
     (library.ModelRequestRejectedError, "bad_request"),
-    (library.ModelQuotaExceededError, "auth"),
+    (library.ModelQuotaExceededError, "quota"),
     (library.ModelRateLimitError, "rate_limited"),
     (library.ModelUnavailableError, "overloaded"),
     (library.ModelServerError, "overloaded"),
@@ -355,7 +355,8 @@ _FAILURES: tuple[tuple[type[Exception], Kind], ...] = (
 )
 _WORDS: dict[Kind, str] = {
     "context_overflow": "The conversation is longer than the model's context window.",
-    "auth": "The provider refused the key, or the account has no credit left.",
+    "auth": "The provider refused the key.",
+    "quota": "The account has no credit left, or has used up its quota.",
     "bad_request": "The provider refused the request.",
     "rate_limited": "Too many requests to the provider.",
     "overloaded": "The provider failed or is overloaded.",

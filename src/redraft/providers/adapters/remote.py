@@ -204,7 +204,7 @@ class RemoteProvider:
                 instrument=False,
             )
         except Exception as error:
-            raise pydantic_ai_bridge.translate_error(error, self.provider_name) from error
+            raise self._failure(error) from error
         return pydantic_ai_bridge.to_step_result(response, request, self.provider_name)
 
     async def _ask_streaming(
@@ -231,7 +231,7 @@ class RemoteProvider:
                         await show(piece)
                 response = stream.get()
         except Exception as error:
-            failure = pydantic_ai_bridge.translate_error(error, self.provider_name)
+            failure = self._failure(error)
             failure.final = shown
             raise failure from error
         try:
@@ -240,6 +240,16 @@ class RemoteProvider:
             failure.final = shown
             raise
         return pydantic_ai_bridge.to_step_result(response, request, self.provider_name)
+
+    def _failure(self, error: Exception) -> ProviderError:
+        """Our error for one of the library's. A server may quote the key that it refuses; nobody is shown it."""
+        from redraft.providers.adapters import pydantic_ai_bridge
+
+        failure = pydantic_ai_bridge.translate_error(error, self.provider_name)
+        if self._address.key and self._address.key in failure.message:
+            failure.message = failure.message.replace(self._address.key, "[the key]")
+            failure.args = (failure.message,)
+        return failure
 
     def _settings(self, request: StepRequest, *, streaming: bool = False) -> ModelSettings:
         seconds = request.timeout or self._limits.seconds

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from fastapi import Query, Response
 
 from redraft.errors import Busy
+from redraft.runtime import export_environment
 from redraft.server.replies import HTML
 from redraft.server.routes.images import POLICY, sends
 from redraft.server.routes.responses import Here, PathQuery, new_router
@@ -36,7 +37,7 @@ async def export(
         raise Busy("Two documents are already being exported; try again in a moment.")
     async with AT_ONCE:
         page = await desk.run_aside(partial(desk.served.workspace.export, proposals=proposals), found)
-        data = page.html.encode() if to == "html" else await convert_page(page, to, desk.served.models.environ)
+        data = page.html.encode() if to == "html" else await convert_page(page, to, export_environment())
     named = f"attachment; filename*=UTF-8''{quote(page.name)}.{to}"
     headers = {
         "content-disposition": named,

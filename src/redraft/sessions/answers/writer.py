@@ -13,12 +13,13 @@ import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from redraft.errors import Busy, RedraftError
 from redraft.files.locks import folder_lock
 from redraft.formats.components import parse_answer
 from redraft.sessions.answers.fills import AppliedAnswer, apply_answer
+from redraft.sessions.answers.letter import format_letter
 from redraft.sessions.answers.merge import merge_answer
 from redraft.sessions.document_store import DocumentStore, StoredChange, change
 from redraft.sessions.project import AGENT_DOC, PATCHES
@@ -135,7 +136,7 @@ def preserve_answer(context: SessionContext, answer: str) -> Generator[str]:
     try:
         yield place
     except RedraftError as error:
-        error.message = f"{error.message} The answer is kept in {place}."
+        error.message = f"{error.message} The answer is kept in {context.project.shown(place)}."
         error.details["answer"] = place
         raise
     context.agent_files.drop_answer(place)
@@ -144,11 +145,13 @@ def preserve_answer(context: SessionContext, answer: str) -> Generator[str]:
 # Editors that listen: a JSON file in `.agent-doc/patches/`, which an editor's plugin picks up and applies to its
 # buffer.
 #
-# The plugin deletes the file as a receipt. A file that nobody picked up in time is withdrawn, so that it cannot be
-# applied a second time later; if it is gone by then, it was picked up after all.
+# The plugin deletes the file as a receipt, or renames it while it is at it and deletes it when it has saved. A file
+# that nobody picked up in time is withdrawn, so that it cannot be applied a second time later; if it is gone by then,
+# it was picked up after all.
 
 
 EDITOR_SECONDS = 2.0
+TAKING, TAKING_SECONDS = ".taking", 30.0
 _PAUSE = 0.02
 
 
@@ -164,9 +167,9 @@ def has_listener(context: SessionContext) -> bool:
 def leave_for_editor(
     context: SessionContext, answer: str, baseline: str | None, strategy: Strategy | None = None
 ) -> str:
-    """Leave an answer for the plugin without waiting; returns the file's path from the project's folder."""
+    """Leave an answer for the plugin without waiting; returns the file's path from where the person stands."""
     with context.lock():
-        return f"{AGENT_DOC}/{_write_letter(context, answer, baseline, strategy)}"
+        return context.project.shown(f"{AGENT_DOC}/{_write_letter(context, answer, baseline, strategy)}")
 
 
 def deliver_to_editor(
@@ -183,6 +186,11 @@ def deliver_to_editor(
                     f"No editor took the answer within {EDITOR_SECONDS:g} seconds; nothing was written."
                 )
             time.sleep(_PAUSE)
+        deadline = time.monotonic() + TAKING_SECONDS
+        while context.agent_files.read(name + TAKING) is not None:
+            if time.monotonic() > deadline:
+                raise AnswerNotTaken(f"An editor has begun to take the answer, and left it in {name + TAKING}.")
+            time.sleep(_PAUSE)
         context.agent_files.save_snapshot(context.project, context.store.read(context.project.path).text)
 
 
@@ -192,17 +200,10 @@ def _write_letter(context: SessionContext, answer: str, baseline: str | None, st
     name, number = f"{PATCHES}/{context.project.name}.json", 1
     while context.agent_files.read(name) is not None:  # a file that waits is never overwritten
         name, number = f"{PATCHES}/{context.project.name}-{number}.json", number + 1
-    context.agent_files.write(name, json.dumps(_letter(context, made, current), ensure_ascii=False).encode())
+    # Only an answer to the whole document needs the whole text.
+    whole = (
+        merge_answer(made.base, current, made.applied, made.strategy, context.author).text if made.applied.tail else ""
+    )
+    letter = format_letter(context.project.file, made, whole)
+    context.agent_files.write(name, json.dumps(letter, ensure_ascii=False).encode())
     return name
-
-
-def _letter(context: SessionContext, plan: AnswerPlan, current: str) -> dict[str, Any]:
-    """Patches if the answer only fills components; the whole text if it changes the document itself."""
-    patches = [
-        {"component": fill.component, "content": fill.content, "mode": fill.filling.mode} for fill in plan.applied.fills
-    ]
-    letter: dict[str, Any] = {"file": context.project.file, "patches": patches, "unmatched": "", "baseline": plan.base}
-    if plan.applied.tail:
-        merged = merge_answer(plan.base, current, plan.applied, plan.strategy, context.author)
-        letter |= {"patches": [], "fullContent": merged.text}
-    return letter

@@ -106,6 +106,14 @@ class RenameLog:
     def add(self, renames: Iterable[RenamedPath], now: float) -> None:
         self._renames.extend((now, rename) for rename in renames)
 
+    def place(self, path: DocPath, since: float) -> DocPath | None:
+        """Where the document at this path was moved since; None if it was not."""
+        place: str = path
+        for heard, rename in self._renames:
+            if heard >= since and (place == rename.old or place.startswith(f"{rename.old}/")):
+                place = rename.new + place[len(rename.old) :]
+        return None if place == path else DocPath(place)
+
     def secret_name(self, path: DocPath, since: float) -> DocPath | None:
         """The secret's name that the document at this path was given since, perhaps by way of others, and that it was
         not moved away from again: a program that swaps two documents may need any name for a moment."""
@@ -149,12 +157,14 @@ class MoveDetector:
             self._add_vanished(found, at_work)
         files: dict[str, FileMark] = {}
         self._follow_swaps(found, files)
-        for gone in [*found.values()]:
-            if gone.before is None or gone.after is not None or not gone.before.data:
-                continue
-            target = self._find_target(gone, found, appeared, files)
-            if target is not None:
-                _join_move(found, gone, target)
+        # First what the kernel said of all of them: among documents that are alike, it alone tells which is which.
+        for heard in (True, False):
+            for gone in [*found.values()]:
+                if gone.before is None or gone.after is not None or gone.went_to is not None or not gone.before.data:
+                    continue
+                target = self._find_renamed(gone, found) if heard else self._find_target(gone, found, appeared, files)
+                if target is not None:
+                    _join_move(found, gone, target)
         later = self._follow_renames(found)
         self._follow_rewrites(found, appeared, files)
         self._return_from_backups(found)
@@ -183,7 +193,7 @@ class MoveDetector:
         looked at only for a draft's sake."""
         stamp = self._last_stamp(change.path)
         for other in found.values():
-            if stamp is not None and other.image is not None and other.image.stamp.ino == stamp.ino:
+            if stamp is not None and other.image is not None and self._engine.root.is_that_file(other.path, stamp):
                 return other
         names = self._same_file(change, files) if change.stored is not None else []
         places = [DocPath(name) for name in names if not is_secret_name(name)]
@@ -305,6 +315,19 @@ class MoveDetector:
             return False
         return change.image is None or (stamp is not None and change.image.stamp.ino != stamp.ino)
 
+    def _find_renamed(self, gone: OutsideChange, found: dict[DocPath, OutsideChange]) -> OutsideChange | None:
+        """What became of the place where another program moved the document, if it says nearly the same there."""
+        engine = self._engine
+        turn = engine.turns.last_on([gone.path])  # before which another document lay there
+        since = max(engine.clock() - SAME_SECONDS, 0.0 if turn is None else turn.created)
+        place = self.renames.place(gone.path, since)
+        if place is None or is_secret_name(place):
+            return None
+        target = found.get(place) or self._find_arrival(place)
+        if target is None or target.came_from is not None or gone.before is None or target.after is None:
+            return None
+        return target if is_successor(gone.before.data, target.after.data) else None
+
     def _find_target(
         self,
         gone: OutsideChange,
@@ -325,14 +348,16 @@ class MoveDetector:
             arrived = (self._find_arrival(name) for name in self._same_file(gone, files) if name not in found)
             places = [change for change in arrived if change is not None and is_successor(data, change.data or b"")]
         if len(places) > 1 and (stamp := self._last_stamp(gone.path)) is not None:
-            places = [change for change in places if change.image is not None and change.image.stamp.ino == stamp.ino]
+            places = [change for change in places if self._engine.root.is_that_file(change.path, stamp)]
         return places[0] if len(places) == 1 else None
 
     def _same_file(self, gone: OutsideChange, files: dict[str, FileMark]) -> list[str]:
-        """Where the very file lies by now that was seen at the old place, or one that got its number after it was
-        deleted."""
-        stamp = self._last_stamp(gone.path)
-        return [] if stamp is None else [path for path, mark in self._walk(files).items() if mark.ino == stamp.ino]
+        """Where the very file lies by now that was seen at the old place."""
+        stamp, root = self._last_stamp(gone.path), self._engine.root
+        if stamp is None:
+            return []
+        paths = [path for path, mark in self._walk(files).items() if mark.ino == stamp.ino]
+        return [path for path in paths if root.is_that_file(DocPath(path), stamp)]
 
     def _walk(self, files: dict[str, FileMark]) -> dict[str, FileMark]:
         """All files of the folder. `files` is filled when it is first needed: it takes a walk through the folder."""

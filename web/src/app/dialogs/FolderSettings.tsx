@@ -3,7 +3,8 @@ import { type ReactNode, useState } from "react";
 import { type Schemas, server, unwrap } from "@/api/client";
 import { client, providersQuery, refetch, refresh, settingsQuery, workspaceQuery } from "@/api/queries";
 import { attempt } from "@/state/documents";
-import { showToast } from "@/state/store";
+import { show, showToast } from "@/state/store";
+import { Button } from "@/ui/Button";
 import ui from "@/ui/ui.module.css";
 import { Choice, type Options } from "./Choice";
 import css from "./dialogs.module.css";
@@ -61,6 +62,9 @@ export function FolderSettings(): ReactNode {
         {providers ? ` ${modelName(providers.default)} answers in the sidebar.` : ""} These settings apply to all your
         folders; a folder's own settings can be stricter.
       </p>
+      <Button small onClick={() => show({ dialog: { kind: "models" } })}>
+        Models…
+      </Button>
     </fieldset>
   );
 }

@@ -19,17 +19,38 @@ const FONTS: Options<Prose> = [
   ["sans", "Sans serif"],
 ];
 
+const VIEWS: Options<"rich" | "source"> = [
+  ["rich", "Rich text"],
+  ["source", "Source"],
+];
+
 /** How this window looks, and the settings of this folder. */
 export function SettingsDialog({ onClose }: { onClose: () => void }): ReactNode {
   const theme = useStore((store) => store.theme);
   const prose = useStore((store) => store.prose);
   const autosave = useStore((store) => store.autosave);
+  const firstView = useStore((store) => store.firstView);
+  const typewriter = useStore((store) => store.typewriter);
   return (
     <Modal title="Settings" onClose={onClose} acts={<Button onClick={onClose}>Close</Button>}>
       <fieldset className={css.group}>
         <legend>This window</legend>
         <Choice label="Theme" options={THEMES} value={theme} onChange={(theme) => show({ theme })} />
         <Choice label="Text font" options={FONTS} value={prose} onChange={(prose) => show({ prose })} />
+        <Choice
+          label="Markdown opens as"
+          options={VIEWS}
+          value={firstView}
+          onChange={(firstView) => show({ firstView })}
+        />
+        <label className={css.check}>
+          <input
+            type="checkbox"
+            checked={typewriter}
+            onChange={(event) => show({ typewriter: event.target.checked })}
+          />
+          Keep the line you write in the middle (typewriter scrolling)
+        </label>
         <label className={css.check}>
           <input type="checkbox" checked={autosave} onChange={(event) => show({ autosave: event.target.checked })} />
           Autosave

@@ -10,7 +10,7 @@ import css from "./dialogs.module.css";
 export function WelcomeDialog({ onClose }: { onClose: () => void }): ReactNode {
   const { data } = useQuery(providersQuery);
   const offline = data?.default.provider === "offline";
-  const done = () => {
+  const finish = () => {
     show({ welcomed: true, agentOpen: true });
     onClose();
   };
@@ -18,11 +18,23 @@ export function WelcomeDialog({ onClose }: { onClose: () => void }): ReactNode {
     <Modal
       title="Welcome to Redraft"
       text="You and an agent write in the same documents. Each change that it makes is a turn: you see it as a diff, accept or reject it hunk by hunk, and can undo it at any time."
-      onClose={done}
+      onClose={finish}
       acts={
-        <Button look="primary" onClick={done}>
-          Get started
-        </Button>
+        <>
+          {offline ? (
+            <Button
+              onClick={() => {
+                finish();
+                show({ dialog: { kind: "models" } });
+              }}
+            >
+              Set up a model…
+            </Button>
+          ) : null}
+          <Button look="primary" onClick={finish}>
+            Get started
+          </Button>
+        </>
       }
     >
       <ol className={css.steps}>
@@ -38,7 +50,7 @@ export function WelcomeDialog({ onClose }: { onClose: () => void }): ReactNode {
       </ol>
       <p className={css.model}>
         {offline
-          ? "The offline assistant answers for now: it follows rules, needs no API key and sends nothing anywhere. To use a model, set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY before you start Redraft, or add a model to your settings."
+          ? "The offline assistant answers for now: it follows rules, needs no key and sends nothing anywhere. To use a model, paste its API key, or choose one that runs on this computer."
           : `${data?.default.provider ?? "The model"} ${data?.default.model ?? ""} answers here.`}
       </p>
     </Modal>

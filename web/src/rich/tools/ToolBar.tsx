@@ -56,7 +56,7 @@ function exportEntries(editor: Editor, path: string): MenuEntry[] {
     { label: "Web page with proposals marked", run: () => void exportFile(path, "html", true) },
     null,
     // After the menu has closed: it would interfere with the focus, and with the file dialog.
-    { label: "Print or save as PDF", keys: "Ctrl+P", run: () => setTimeout(() => print(), 50) },
+    { label: "Print or save as PDF", run: () => setTimeout(() => print(), 50) },
     { label: "Print with proposals marked", run: () => setTimeout(() => void printProposals(editor, path), 50) },
   ];
 }
