@@ -86,7 +86,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Jobs */
+        /**
+         * List Jobs
+         * @description The latest jobs; or, if `busy`, those that have not ended and do not await review.
+         */
         get: operations["list_jobs"];
         put?: never;
         post?: never;
@@ -4139,6 +4142,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
+                busy?: boolean;
             };
             header?: never;
             path?: never;
