@@ -443,4 +443,11 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RD-writing-phone", "Writing", 17,
             "At 390 px there is one pane at a time, with a bar to switch, and nothing covers the document."),
     done("RD-writing-open-file", "Writing", 17, "`redraft open FILE` opens the file in its folder."),
+
+    done("RD-history-filters", "History", 17,
+            "Saves, decisions, undo and what other programs wrote are one list, narrowed by document, author and day."),
+    done("RD-history-since", "History", 17, "What changed since yesterday is shown as one diff, whoever changed it."),
+    done("RD-history-foretold", "History", 17, "Undo and restore say what they will do before they do it."),
+    done("RD-history-whole", "History", 17, "The diff of a turn also shows documents moved, created and deleted."),
+    done("RD-writing-backlinks", "Writing", 17, "The outline lists the documents that link to the one in front."),
 )

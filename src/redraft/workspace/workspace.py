@@ -41,6 +41,7 @@ from redraft.workspace.turns.modes import MODES, Mode, mode_by_name
 from redraft.workspace.turns.plan import plan_ahead, plan_proposal, plan_write
 from redraft.workspace.turns.turn import Outcome, Turn
 from redraft.workspace.undo import rollback, trash
+from redraft.workspace.undo.history_view import HistoryView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -78,6 +79,7 @@ class Workspace:
 
     def __init__(self, engine: Engine, folder: str, identity: str, notices: Iterable[str]) -> None:
         self._engine = engine
+        self.history = HistoryView(engine)
         self.folder = folder
         self.id = identity
         self._notices = list(notices)
@@ -318,9 +320,7 @@ class Workspace:
         return Outcome(record, list(paths), pending, plan.conflicts)
 
     def turns(self, *, limit: int = 50, path: str | None = None, before: int | None = None) -> Sequence[TurnRecord]:
-        found = None if path is None else self._engine.documents.path(path)
-        self._engine.outside.look_now()
-        return self._engine.turns.recent(limit=limit, path=found, before=before)
+        return self.history.turns(limit=limit, path=path, before=before)
 
     def look(self, number: int | None) -> None:
         """Record what another program did to the documents of a turn, or to any document, before going on."""

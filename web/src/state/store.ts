@@ -109,6 +109,7 @@ export type Dialog =
   | { kind: "settings" }
   | { kind: "models" }
   | { kind: "help" }
+  | { kind: "changes" }
   | { kind: "file"; path: string }
   | { kind: "macros" }
   | { kind: "turn"; turn: number }

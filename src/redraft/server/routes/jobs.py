@@ -147,9 +147,15 @@ class JobsResponse(TypedDict):
 
 
 @router.get("/jobs", **gives(JobsResponse))
-async def list_jobs(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> Response:
+async def list_jobs(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 20, busy: bool = False) -> Response:
+    """The latest jobs; or, if `busy`, those that have not ended and do not await review."""
     agent = desk.served.agent
-    return answer({"jobs": await desk.run_aside(lambda: [agent.job(job.id) for job in agent.store.jobs.recent(limit)])})
+
+    def act() -> dict[str, Any]:
+        jobs = agent.store.jobs.with_status(BUSY)[::-1][:limit] if busy else agent.store.jobs.recent(limit)
+        return {"jobs": [agent.job(job.id) for job in jobs]}
+
+    return answer(await desk.run_aside(act))
 
 
 @router.get("/jobs/{job_id}", **gives(JobShape, 404))

@@ -287,7 +287,7 @@ def restore(engine: Engine, number: int, *, author: Author = PERSON) -> Rollback
     """Set every document of a turn to its checkpoint, the state before that turn."""
     with engine.journal.lock():
         turn = engine.turns.get(number)
-        _check_not_pruned(turn)
+        check_not_pruned(turn)
         engine.events.tell("checkpoint.rollback.started", checkpoint_id=number, mode="hard_all")
         plan = reset_turn(engine, turn)
         if not _changes_anything(engine, plan) and not empty_folders(engine, number):
@@ -316,7 +316,7 @@ def rollback(
         raise Refused(f"There is no rollback mode {mode!r}: use hard_all or scoped_selected.", mode=mode)
     with engine.journal.lock():
         turn = engine.turns.get(number)
-        _check_not_pruned(turn)
+        check_not_pruned(turn)
         if turn.state is State.PROPOSED:
             raise Refused(f"Turn {number} waits for a decision: reject its hunks.", code="conflict", turn=number)
         if turn.state is State.DISCARDED:
@@ -573,11 +573,11 @@ def _is_moved_away(turn: TurnRecord, step: FileStep) -> bool:
 
 def check_standing(turn: TurnRecord) -> None:
     """Refuse a turn that cannot be taken back as it stands."""
-    _check_not_pruned(turn)
+    check_not_pruned(turn)
     if turn.state not in (State.APPLIED, State.PROPOSED):
         raise Refused(f"Turn {turn.id} is {turn.state}.", code="nothing_to_undo", turn=turn.id)
 
 
-def _check_not_pruned(turn: TurnRecord) -> None:
+def check_not_pruned(turn: TurnRecord) -> None:
     if turn.pruned:
         raise Refused(f"Turn {turn.id} is older than the history that is kept.", code="nothing_to_undo", turn=turn.id)
