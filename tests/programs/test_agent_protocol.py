@@ -71,6 +71,14 @@ class Host:
         question = self.wait(job_id, "waiting_for_user")["question"]
         body = {"question_id": question["question_id"], "allow": allow, **more}
         self.folder.server.post(f"/api/agent/jobs/{job_id}/confirm", body)
+        self.wait_for_answer(job_id, question)
+
+    def wait_for_answer(self, job_id: str, question: Any) -> None:
+        """Until the job has taken the answer: so long it is still its question."""
+        end = time.monotonic() + PATIENCE
+        while self.job(job_id)["question"] == question:
+            assert time.monotonic() < end, question
+            time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -175,6 +183,7 @@ def test_what_it_wants_to_be_told_is_a_question_for_each_field(host: Host):
         question = host.wait(job, "waiting_for_user")["question"]
         body = {"question_id": question["question_id"], "answer": words}
         host.folder.server.post(f"/api/agent/jobs/{job}/clarify", body)
+        host.wait_for_answer(job, question)
     assert host.end(job)["answer"] == 'heard {"size": 7, "tone": "warm"}'
 
 

@@ -203,7 +203,7 @@ def test_undo_before_a_prompts_end_was_heard_of_takes_back_what_it_created_too(n
     begin(notes, "Once more.")
     shell(notes, "sed -i s/dark/bright/ story.md")
     end(notes)
-    assert turns(notes)[0] == ("Claude Code", "Once more.")
+    assert turns(notes)[-1] == ("Claude Code", "Once more.")
     notes.ok("undo")
     assert documents(notes) == before
 
