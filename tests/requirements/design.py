@@ -451,4 +451,5 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("RD-history-since", "History", 17, "What changed since yesterday is shown as one diff, whoever changed it."),
     done("RD-history-foretold", "History", 17, "Undo and restore say what they will do before they do it."),
     done("RD-history-whole", "History", 17, "The diff of a turn also shows documents moved, created and deleted."),
+    done("RD-writing-backlinks", "Writing", 17, "The outline lists the documents that link to the one in front."),
 )

@@ -7,6 +7,8 @@ import { openEditors } from "./openEditors";
 const PATIENCE_MS = 1000;
 // What the server parses in one request.
 export const LONGEST = 2_000_000;
+// A longer text takes seconds to open, so it is shown as rich text only if the person asks for it.
+const LONGEST_UNASKED = 300_000;
 
 /** Show a document in another view, once what was typed is in its text, but after a second at the latest. */
 export async function switchView(path: string, view: DocumentView): Promise<void> {
@@ -18,7 +20,8 @@ export async function switchView(path: string, view: DocumentView): Promise<void
 /** The view of a document: as the person left it, else the rich one for markdown, unless they prefer the source. */
 export function chosenView({ views, firstView }: Store, path: string, length = 0): DocumentView {
   return (
-    views[path] ?? (firstView === "rich" && formatOf(path) === "Markdown" && length <= LONGEST ? "rich" : "source")
+    views[path] ??
+    (firstView === "rich" && formatOf(path) === "Markdown" && length <= LONGEST_UNASKED ? "rich" : "source")
   );
 }
 
