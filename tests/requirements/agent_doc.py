@@ -74,6 +74,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-backend-order", "5.2 Backend resolution", 8,
             '`--agent` wins over frontmatter, that over `default_agent`, that over "claude".'),
 
+    done("AD-backend-hosted", "5.4 Custom backends", 21,
+            "An agent over ACP answers from a private view; what it does to other documents is a turn of its name to "
+            "review."),
     done("AD-output-forms", "5.1 Backend", 21,
             "An answer is read from Claude's JSON object, array and stream and from Codex's events; a torn one is "
             "none."),

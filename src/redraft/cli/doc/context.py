@@ -59,13 +59,19 @@ def open_for_reading(call: Invocation, file: str) -> Generator[SessionContext]:
 
 @contextmanager
 def open_for_writing(
-    call: Invocation, project: Project, author: Author | None = None, *, alone: bool = False
+    call: Invocation,
+    project: Project,
+    author: Author | None = None,
+    *,
+    alone: bool = False,
+    mode: str | None = None,
 ) -> Generator[OpenedDocument]:
-    """A desk to write at. `alone` goes past a server that has the folder open."""
+    """A desk to write at. `alone` goes past a server that has the folder open; `mode` says when an answer reaches the
+    disk, usually at once."""
     writer = author or agent_author("agent")
     with ExitStack() as stack:
         agent_files = stack.enter_context(AgentDocFiles.open(project.root))
-        workspace = stack.enter_context(open_workspace(project.folder, mode="merge"))
+        workspace = stack.enter_context(open_workspace(project.folder, mode=mode or "merge"))
         state = workspace.state
         store: DocumentStore = WorkspaceStore(workspace, writer)
         if not alone and writer.is_agent:
