@@ -42,7 +42,7 @@ def find_edits(old: str, new: str) -> list[Edit]:
 
 
 @dataclass(slots=True)
-class Offer:
+class OfferedText:
     """What the editor was asked to show."""
 
     doc: Doc[Any]
@@ -56,7 +56,7 @@ class Mirror:
         self.room = room
         self._shown: Doc[Any] = Doc()
         self.text = ""  # what the editor shows, with the document's own line breaks
-        self._offer: Offer | None = None
+        self._offer: OfferedText | None = None
         self._astray: str | None = None  # what the editor shows instead, before it has shown the room's text
 
     @property
@@ -138,14 +138,14 @@ class Mirror:
         self.text = str(text)
         self.room.apply_update(self._shown.get_update(before))
 
-    def _with_room(self) -> Offer:
+    def _with_room(self) -> OfferedText:
         doc: Doc[Any] = Doc()
         doc.get(TEXT, type=Text)
         doc.apply_update(self._shown.get_update())
         doc.apply_update(self.room.get_update(doc.get_state()))
-        return Offer(doc, str(doc.get(TEXT, type=Text)))
+        return OfferedText(doc, str(doc.get(TEXT, type=Text)))
 
-    def _adopt(self, offer: Offer) -> None:
+    def _adopt(self, offer: OfferedText) -> None:
         self._shown, self.text, self._astray = offer.doc, offer.text, None
 
 
