@@ -30,7 +30,11 @@ MISSES = says("", edit("poem.md", "nowhere", "x"))
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    found = tmp_path / "notes"
+    return make_folder(tmp_path)
+
+
+def make_folder(place: Path) -> Path:
+    found = place / "notes"
     found.mkdir()
     (found / "poem.md").write_text(POEM, encoding="utf-8")
     (found / "gone.md").write_text("To be deleted.\n", encoding="utf-8")
@@ -81,24 +85,17 @@ def look_and_rename(folder: Path) -> dict[str, Any]:
     return asked(program, "--profile", "all")
 
 
-@pytest.mark.covers(
-    "SB-event-job-started",
-    "SB-event-tool-requested",
-    "SB-event-tool-completed",
-    "SB-event-edits-proposed",
-    "SB-event-diff-generated",
-    "SB-event-checkpoint-created",
-    "SB-event-traced",
-    "SB-provider-usage",
-    "SB-scope-multi-step",
-    "SB-scope-tools-for-context",
-    "TK-turn-begins",
-)
-def test_everything_that_happens_in_a_job_is_told_in_order(folder: Path):
-    job = look_and_rename(folder)
+@pytest.fixture(scope="module")
+def looked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A job that searched, listed, read and edited, with all that it told."""
+    return look_and_rename(make_folder(tmp_path_factory.mktemp("looked")))
+
+
+@pytest.mark.covers("SB-event-job-started", "SB-event-traced", "SB-scope-multi-step", "TK-turn-begins")
+def test_everything_that_happens_in_a_job_is_told_in_order(looked: dict[str, Any]):
     step = ["step.started", "step.completed"]
     tool = ["tool.call.requested", "tool.call.completed"]
-    assert [each for each in types(job) if each not in ("provider.chosen", "assistant.message")] == [
+    assert [each for each in types(looked) if each not in ("provider.chosen", "assistant.message")] == [
         *("job.queued", "job.started"),
         *(*step, *tool, *tool),
         *(*step, *tool),
@@ -106,7 +103,11 @@ def test_everything_that_happens_in_a_job_is_told_in_order(folder: Path):
         *step,
         *("edits.proposed", "checkpoint.created", "diff.generated"),
     ]
-    requested, completed = told(job, "tool.call.requested"), told(job, "tool.call.completed")
+
+
+@pytest.mark.covers("SB-event-tool-requested", "SB-event-tool-completed", "SB-scope-tools-for-context")
+def test_every_call_of_a_tool_is_told_with_what_it_gave(looked: dict[str, Any]):
+    requested, completed = told(looked, "tool.call.requested"), told(looked, "tool.call.completed")
     names = ["search_project", "list_files", "read_file", "edit_text"]
     assert [each["tool"] for each in requested] == [each["tool"] for each in completed] == names
     assert [each["tool_call_id"] for each in requested] == [each["tool_call_id"] for each in completed]
@@ -118,15 +119,23 @@ def test_everything_that_happens_in_a_job_is_told_in_order(folder: Path):
     assert all(each["ok"] for each in completed)
     assert (completed[0]["result_count"], completed[1]["file_count"]) == (1, 2)
     assert completed[2]["summary"] == "read_file poem.md"
-    first = told(job, "step.completed")[0]
+
+
+@pytest.mark.covers("SB-provider-usage")
+def test_every_step_is_told_with_its_model_its_cost_and_what_was_said(looked: dict[str, Any]):
+    first = told(looked, "step.completed")[0]
     assert (first["usage"]["input_tokens"], first["usage"]["output_tokens"], first["price_usd"]) == (90, 10, "0.01")
     assert (first["model"], first["provider"], first["latency_ms"] >= 0) == ("scripted", "scripted", True)
-    assert [each["text"] for each in told(job, "assistant.message")] == ["I look.", "Done."]
+    assert [each["text"] for each in told(looked, "assistant.message")] == ["I look.", "Done."]
+
+
+@pytest.mark.covers("SB-event-edits-proposed", "SB-event-diff-generated", "SB-event-checkpoint-created")
+def test_the_edits_of_a_job_are_told_with_their_checkpoint_and_their_diff(looked: dict[str, Any]):
     modified = {"path": "poem.md", "action": "modified"}
-    assert told(job, "edits.proposed") == [{"files": 1, "changes": [modified], "folders": []}]
-    checkpoint = {"checkpoint_id": 1, "session_id": job["session_id"], "job_id": job["id"]}
-    assert told(job, "checkpoint.created") == [{**checkpoint, "affected_files": ["poem.md"]}]
-    assert told(job, "diff.generated") == [{"files": 1, "hunks": 1}]
+    assert told(looked, "edits.proposed") == [{"files": 1, "changes": [modified], "folders": []}]
+    checkpoint = {"checkpoint_id": 1, "session_id": looked["session_id"], "job_id": looked["id"]}
+    assert told(looked, "checkpoint.created") == [{**checkpoint, "affected_files": ["poem.md"]}]
+    assert told(looked, "diff.generated") == [{"files": 1, "hunks": 1}]
 
 
 @pytest.mark.covers("SB-job-results", "SB-bundle-patch", "ML-loop-done")

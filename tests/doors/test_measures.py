@@ -32,7 +32,11 @@ print(json.dumps(steps[min(number, len(steps) - 1)]))
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    found = tmp_path / "notes"
+    return make_folder(tmp_path)
+
+
+def make_folder(place: Path) -> Path:
+    found = place / "notes"
     found.mkdir()
     (found / "poem.md").write_text(POEM, encoding="utf-8")
     return found
@@ -82,10 +86,10 @@ def test_how_the_agents_work_has_gone_can_be_looked_up(folder: Path):
     assert (tool["tokens"] > 0, tool["seconds"] > 0) == (True, True)
 
 
-@pytest.mark.covers("ML-loop-guidelines", "SB-hunk-focused", "ML-loop-request", "ML-loop-results-back",
-                    "ML-loop-context")  # fmt: skip
-@pytest.mark.covers("SB-scope-rows-kept", "SB-api-run-row", "SB-session-keeps", "SB-session-chat")
-def test_a_model_is_told_how_to_work_its_tools_the_context_and_every_result(folder: Path):
+@pytest.fixture(scope="module")
+def prompts(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """What a model was told: three times in a job in which it reads, asks and ends, and once for the next request."""
+    folder = make_folder(tmp_path_factory.mktemp("told"))
     place = folder.parent / "model"
     place.mkdir()
     calls = [call("read_document", path="poem.md"), call("read_document", path="gone.md")]
@@ -105,7 +109,12 @@ def test_a_model_is_told_how_to_work_its_tools_the_context_and_every_result(fold
     until(server, job, "completed")
     later = {"session_id": session, "instruction": "And now?", "model": "play"}
     until(server, server.post("/api/agent/run", later)["job_id"], "completed")
-    first, second, third, next_request = ((place / f"{number}.txt").read_text(encoding="utf-8") for number in range(4))
+    ended(server)
+    return [(place / f"{number}.txt").read_text(encoding="utf-8") for number in range(4)]
+
+
+@pytest.mark.covers("ML-loop-guidelines", "SB-hunk-focused")
+def test_a_model_is_told_how_to_work_and_which_tools_it_has(prompts: list[str]):
     for words in (
         "Read before you change: list, search and read",
         "Make small, focused edits",
@@ -113,22 +122,34 @@ def test_a_model_is_told_how_to_work_its_tools_the_context_and_every_result(fold
         "Before you delete anything, be sure that the person wants it",
         "When you are done, say in a few sentences what you did",
     ):
-        assert words in first
-    assert all(f'"{tool}"' in first or tool in first for tool in ("read_document", "edit_text", "clarify_user"))
-    assert 'path="poem.md" lines="1-1"' in first
-    assert "Amber as it was" in first
-    assert "In 1912, I think." in third
-    assert "And now?" in next_request
-    assert 'path="poem.md" lines="1-1"' in next_request, "the row is still there for the next request"
-    assert "Amber as it was" in next_request
-    said = ("Look at it", "In which year?", "In 1912, I think.", "Done.", "And now?")
-    places = [next_request.rindex(words) for words in said]
-    assert places == sorted(places), "and so is what was said, in order"
-    assert "Look at it" in first
+        assert words in prompts[0]
+    assert all(
+        f'"{tool}"' in prompts[0] or tool in prompts[0] for tool in ("read_document", "edit_text", "clarify_user")
+    )
+
+
+@pytest.mark.covers("SB-scope-rows-kept", "SB-api-run-row", "ML-loop-context")
+def test_a_model_is_told_the_pinned_context_with_every_request(prompts: list[str]):
+    for request in (prompts[0], prompts[3]):
+        assert 'path="poem.md" lines="1-1"' in request
+        assert "Amber as it was" in request
+
+
+@pytest.mark.covers("ML-loop-results-back")
+def test_a_model_is_told_the_result_of_every_call(prompts: list[str]):
+    first, second, third, _ = prompts
     assert "Birch stands alone" not in first
     assert "Birch stands alone" in second
     assert "not_found" in second
-    ended(server)
+    assert "In 1912, I think." in third
+
+
+@pytest.mark.covers("ML-loop-request", "SB-session-keeps", "SB-session-chat")
+def test_a_model_is_told_what_was_said_before_in_order(prompts: list[str]):
+    assert "Look at it" in prompts[0]
+    said = ("Look at it", "In which year?", "In 1912, I think.", "Done.", "And now?")
+    places = [prompts[3].rindex(words) for words in said]
+    assert places == sorted(places)
 
 
 @pytest.mark.covers("ML-limit-actions", "RD-turn-limits")

@@ -125,9 +125,8 @@ def test_the_twelve_tools_take_what_the_specification_lists(agent: Lines, opened
     assert refused(agent, shelf, "write_document", version=made["version"])["details"]["field"] == "content"
 
 
-@pytest.mark.covers("TK-create-fields", "TK-create-new-tab", "TK-create-empty", "TK-tabs-fields", "TK-tabs-sizes")
-@pytest.mark.covers("TK-tabs-active-id", "TK-create-title-exists", "TK-error-title-exists", "TK-principle-active-tab")
-def test_a_new_document_is_open_in_a_tab_and_the_one_in_front_is_meant(agent: Lines, server: Server, shelf: Path):
+@pytest.mark.covers("TK-create-fields", "TK-create-new-tab", "TK-tabs-fields", "TK-tabs-sizes", "TK-tabs-active-id")
+def test_a_new_document_is_open_in_a_tab(agent: Lines, server: Server, shelf: Path):
     made = call(agent, "create_document", title="new_story.md", content=STORY)
     assert {key: made[key] for key in ("title", "status")} == {"title": "new_story.md", "status": "created"}
     assert (shelf / "new_story.md").read_text(encoding="utf-8") == STORY
@@ -148,14 +147,29 @@ def test_a_new_document_is_open_in_a_tab_and_the_one_in_front_is_meant(agent: Li
             "line_count": 892,
         }
     ]
+
+
+@pytest.mark.covers("TK-principle-active-tab")
+def test_the_document_in_front_is_meant_where_none_is_named(agent: Lines, server: Server):
+    made = call(agent, "create_document", title="front.md", content=STORY)
+    server.post("/api/tabs/front", {"tab_id": made["tab_id"]}, method="PUT")
     assert call(agent, "read_document", end_line=0)["content"] == LINES[0]
-    empty = call(agent, "create_document", title="empty.md")
-    assert empty["tab_id"] != made["tab_id"]
-    assert (shelf / "empty.md").read_bytes() == b""
+    call(agent, "create_document", title="behind.md")
     assert call(agent, "list_tabs")["active_tab_id"] == made["tab_id"], "the person looks at what they looked at"
-    assert call(agent, "read_document", tab_id=empty["tab_id"])["content"] == ""
     assert call(agent, "read_document", end_line=0)["content"] == LINES[0]
-    told = refused(agent, shelf, "create_document", title="new_story.md", content="Other.\n")
+
+
+@pytest.mark.covers("TK-create-empty")
+def test_a_new_document_without_content_is_empty(agent: Lines, shelf: Path):
+    empty = call(agent, "create_document", title="empty.md")
+    assert (shelf / "empty.md").read_bytes() == b""
+    assert call(agent, "read_document", tab_id=empty["tab_id"])["content"] == ""
+
+
+@pytest.mark.covers("TK-create-title-exists", "TK-error-title-exists")
+def test_no_second_document_of_a_title_is_created(agent: Lines, shelf: Path):
+    made = call(agent, "create_document", title="taken.md", content=STORY)
+    told = refused(agent, shelf, "create_document", title="taken.md", content="Other.\n")
     assert (told["error"], told["details"]["tab_id"]) == ("title_exists", made["tab_id"])
 
 

@@ -74,6 +74,9 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-backend-order", "5.2 Backend resolution", 8,
             '`--agent` wins over frontmatter, that over `default_agent`, that over "claude".'),
 
+    done("AD-backend-hosted", "5.4 Custom backends", 21,
+            "An agent over ACP answers from a private view; what it does to other documents is a turn of its name to "
+            "review."),
     done("AD-output-forms", "5.1 Backend", 21,
             "An answer is read from Claude's JSON object, array and stream and from Codex's events; a torn one is "
             "none."),
@@ -192,6 +195,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-layout-focus", "7.11 layout", 8, "The first file's pane has the focus."),
     done("AD-layout-single", "7.11 layout", 8, "A single file is the same as `focus`."),
     done("AD-layout-skip", "7.11 layout", 8, "Dead panes and files without a session are skipped with a warning."),
+    done("AD-layout-rearranges", "7.11 layout", 21,
+            "Panes that are in the window already are rearranged by `--split` and by the order that was named."),
 
     done("AD-resync-removes", "7.12 resync", 8, "`resync` removes entries whose pane is dead."),
     done("AD-resync-report", "7.12 resync", 8, "`resync` reports what it removed and what remains."),
@@ -258,6 +263,14 @@ REQUIREMENTS: tuple[Requirement, ...] = (
     done("AD-patch-args", "7.20 patch", 8,
             "`patch FILE COMPONENT [CONTENT]` takes its content from the argument or stdin."),
     done("AD-patch-missing", "7.20 patch", 8, "An unknown component is an error."),
+    done("AD-patch-nested", "7.20 patch", 21,
+            "What fills a component leaves the components nested in it, each with its content."),
+    done("AD-link-outside", "7.20 patch", 21, "A link that leads out of the project is refused, whatever the command."),
+    done("AD-half-saved", "7.20 patch", 21, "A file that another program is just saving is waited for."),
+    done("AD-undo-second-question", "7.20 patch", 21,
+            "An answer can be undone when a second question stands below it, which stays."),
+    done("AD-message-paths", "7.20 patch", 21,
+            "Messages name paths from where the person stands, and are one line."),
     done("AD-patch-replace", "7.20 patch", 8, "`replace` puts the content in place of the old."),
     done("AD-patch-append", "7.20 patch", 8, "`append` adds it after the old."),
     done("AD-patch-prepend", "7.20 patch", 8, "`prepend` adds it before the old."),

@@ -77,38 +77,56 @@ def claude(agent_doc: AgentDoc, tmp_path: Path) -> Claude:
 DOC = "---\nagent_doc_session: d-1\n---\n\n## User\n\nWhat is ä?\n"
 
 
-@pytest.mark.covers(
-    "AD-loop", "AD-claude-command", "AD-claude-fork", "AD-claude-resume", "AD-claude-system-prompt",
-    "AD-claude-env", "AD-claude-json", "AD-run-first-prompt", "AD-run-next-prompt", "AD-run-session-id",
-    "AD-run-append", "AD-run-snapshot", "AD-snap-save", "AD-snap-load", "AD-run-unchanged", "AD-backend-send",
-)  # fmt: skip
-def test_two_rounds_of_a_conversation(agent_doc: AgentDoc, claude: Claude):
+FIRST_ROUND = (
+    "---\nagent_doc_session: d-1\nresume: s-1\n---\n\n## User\n\nWhat is ä?\n\n## Assistant\n\nA letter.\n\n## User\n\n"
+)
+
+
+@pytest.fixture
+def first_round(agent_doc: AgentDoc, claude: Claude) -> dict[str, Any]:
+    """A conversation's first question is answered; how the program was called for it."""
     agent_doc.write("plan.md", DOC)
     claude.says("A letter.", session="s-1")
     agent_doc.ok("run", "plan.md")
-    text = agent_doc.read("plan.md")
-    assert text == (
-        "---\nagent_doc_session: d-1\nresume: s-1\n---\n\n## User\n\nWhat is ä?\n\n"
-        "## Assistant\n\nA letter.\n\n## User\n\n"
-    )
-    assert agent_doc.snapshot("plan.md") == text
-    first = claude.calls[0]
-    assert first["words"] == [*CLAUDE_ARGS, "--continue", "--fork-session", "--append-system-prompt", INSTRUCTIONS]
-    assert list(CLAUDE_ARGS) == ["-p", "--output-format", "json", "--permission-mode", "acceptEdits"]
-    assert f"<document>\n{DOC}</document>" in first["prompt"]
-    assert "<diff>" not in first["prompt"]
-    assert (first["nested"], first["cwd"]) == (False, str(agent_doc.folder))
+    return claude.calls[0]
 
+
+@pytest.mark.covers(
+    "AD-claude-command", "AD-claude-fork", "AD-claude-system-prompt", "AD-claude-env", "AD-claude-json",
+    "AD-run-first-prompt", "AD-backend-send",
+)  # fmt: skip
+def test_the_first_round_sends_the_whole_document(agent_doc: AgentDoc, first_round: dict[str, Any]):
+    wanted = [*CLAUDE_ARGS, "--continue", "--fork-session", "--append-system-prompt", INSTRUCTIONS]
+    assert first_round["words"] == wanted
+    assert list(CLAUDE_ARGS) == ["-p", "--output-format", "json", "--permission-mode", "acceptEdits"]
+    assert f"<document>\n{DOC}</document>" in first_round["prompt"]
+    assert "<diff>" not in first_round["prompt"]
+    assert (first_round["nested"], first_round["cwd"]) == (False, str(agent_doc.folder))
+
+
+@pytest.mark.covers("AD-run-session-id", "AD-run-append", "AD-run-snapshot", "AD-snap-save")
+@pytest.mark.usefixtures("first_round")
+def test_an_answer_is_appended_with_its_session_and_kept_as_the_snapshot(agent_doc: AgentDoc):
+    assert agent_doc.read("plan.md") == agent_doc.snapshot("plan.md") == FIRST_ROUND
+
+
+@pytest.mark.covers("AD-run-unchanged")
+@pytest.mark.usefixtures("first_round")
+def test_nothing_is_sent_while_nothing_changed(agent_doc: AgentDoc, claude: Claude):
     assert "Nothing changed" in agent_doc.ok("run", "plan.md")
     assert len(claude.calls) == 1
 
-    agent_doc.write("plan.md", text + "And ö?\n")
+
+@pytest.mark.covers("AD-loop", "AD-claude-resume", "AD-run-next-prompt", "AD-snap-load")
+@pytest.mark.usefixtures("first_round")
+def test_the_next_round_resumes_the_session_and_sends_what_changed(agent_doc: AgentDoc, claude: Claude):
+    agent_doc.write("plan.md", FIRST_ROUND + "And ö?\n")
     claude.says("Another.", session="s-2")
     agent_doc.ok("run", "plan.md", "--model", "opus")
     second = claude.calls[1]
     assert second["words"][5:7] == ["--model=opus", "--resume=s-1"]
     news = "--- snapshot\n+++ document\n@@ -13,3 +13,4 @@\n \n ## User\n \n+And ö?\n"
-    assert f"<diff>\n{news}</diff>\n\n<document>\n{text}And ö?\n</document>" in second["prompt"]
+    assert f"<diff>\n{news}</diff>\n\n<document>\n{FIRST_ROUND}And ö?\n</document>" in second["prompt"]
     assert fields(agent_doc.read("plan.md"))["resume"] == "s-2"
     assert agent_doc.read("plan.md").endswith("And ö?\n\n## Assistant\n\nAnother.\n\n## User\n\n")
 

@@ -54,7 +54,7 @@ def test_a_turn_is_found_seen_compared_and_undone(desk: Desk):
     desk.begin(side="history")
     desk.page.get_by_text("Now", exact=True).wait_for()
     first = turns(desk).first
-    assert re.search(r"Renew undo\.md\njust now · agent · undo\.md", first.inner_text())
+    assert re.search(r"Renew undo\.md\s+applied\s*just now · agent · undo\.md", first.inner_text())
     assert desk.violations() == []
     first.click()
     dialog = desk.dialog()

@@ -58,25 +58,40 @@ AFTER = {
 
 
 @pytest.mark.parametrize("what", list(WHERE))
-def test_a_proposal_about_a_file_waits_is_accepted_and_undone(folder: Folder, what: str) -> None:
+def test_a_proposal_about_a_file_waits(folder: Folder, what: str) -> None:
     folder.put("a.md", "one\n")
     workspace = folder.open()
     before = folder.tree()
-    proposal = propose(workspace, what)
+    propose(workspace, what)
     assert folder.tree() == before
     draft = draft_of(workspace, WHERE[what])
     assert draft.kind == {"create": "created", "delete": "deleted"}.get(what, "moved")
     assert draft.hunk_ids()[0] == "file"
+
+
+@pytest.mark.parametrize("what", list(WHERE))
+def test_a_proposal_about_a_file_is_accepted(folder: Folder, what: str) -> None:
+    folder.put("a.md", "one\n")
+    workspace = folder.open()
+    proposal = propose(workspace, what)
     workspace.accept({WHERE[what]: None})
     assert folder.tree() == AFTER[what]
     assert workspace.drafts() == []
     assert workspace.show(proposal.id).state is State.APPLIED
+
+
+@pytest.mark.parametrize("what", list(WHERE))
+def test_accepting_a_proposal_about_a_file_is_undone_and_redone(folder: Folder, what: str) -> None:
+    folder.put("a.md", "one\n")
+    workspace = folder.open()
+    before = folder.tree()
+    propose(workspace, what)
+    draft = draft_of(workspace, WHERE[what])
+    workspace.accept({WHERE[what]: None})
     assert workspace.undo().conflicts == []
-    assert folder.tree() == before
-    assert draft_of(workspace, WHERE[what]) == draft
+    assert (folder.tree(), draft_of(workspace, WHERE[what])) == (before, draft)
     assert workspace.redo().conflicts == []
-    assert folder.tree() == AFTER[what]
-    assert workspace.drafts() == []
+    assert (folder.tree(), workspace.drafts()) == (AFTER[what], [])
 
 
 @pytest.mark.parametrize("what", list(WHERE))

@@ -90,7 +90,7 @@ class Endpoint:
         self.most = most
         self.editors: LiveEditors | None = None
         self._whole: Endpoint | None = None
-        self._callers = CallerContexts(workspace, self.guard)
+        self.callers = CallerContexts(workspace, self.guard)
         self._watcher: ResourceWatcher | None = None
         self._opening = threading.Lock()
 
@@ -107,6 +107,7 @@ class Endpoint:
         made = Endpoint(self.workspace, tools, form=form, guard=self.guard, most=most)
         made._whole = self
         made.questions = self.questions
+        made.callers = self.callers
         made.editors = self.editors
         return made
 
@@ -127,7 +128,7 @@ class Endpoint:
         """Where a caller's tools work. A `shared` one is that of all callers of this name: it is better to remember
         what one of them has read than nothing at all."""
         person = client.user or PERSON.name
-        return self._callers.get(client.author, person) if shared else self._callers.make(client.author, person)
+        return self.callers.get(client.author, person) if shared else self.callers.make(client.author, person)
 
     def report_index_progress(self, call: McpCall) -> None:
         """Report indexing progress to this call while it searches."""

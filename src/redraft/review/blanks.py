@@ -1,9 +1,9 @@
-"""Blanks that part words on the disk, which has neither what agents propose nor typing that is not saved.
+"""Blanks that separate words on the disk, which has neither what agents propose nor unsaved typing.
 
-Accepting a hunk saves no typing beside it. But where an agent replaced a word that the person had typed, the blank
-behind it is theirs: without it, the words on the disk would run together. So such a blank is saved with the hunk, also
-where another proposal takes it out: that waits as it did. A blank is named by its part and its place there, so that the
-history can tell it from the rest of what was typed.
+Accepting a hunk saves no typing beside it. But if an agent replaced a word that the person had typed, the blank after
+it is the person's: without it, the words on the disk would run together. So such a blank is saved with the hunk, even
+if another proposal deletes it: that proposal stays pending. A blank is named by its part and its place there, so that
+the history can tell it from the rest of what was typed.
 
 Saving takes nothing of an agent's. So what the person types among an agent's words has its blank on the side where the
 disk has a word.
@@ -141,8 +141,8 @@ class SurroundingCharacters(NamedTuple):
 
 
 def keep_words_apart(runs: list[Run], around: SurroundingCharacters) -> list[Run]:
-    """The runs; of the blanks on the two sides of what was put in among an agent's words, one is its own: the one that
-    parts it from the word beside it once it is saved, or once the agent's edit is taken back. It reads the same."""
+    """The runs after text was inserted among an agent's words: of the blanks on its two sides, it gets the one that
+    separates it from the next word once it is saved, or once the agent's edit is rejected. The text reads the same."""
     out: list[Run] = []
     left = list(join_runs(runs))[::-1]
     while left:
@@ -176,8 +176,8 @@ def _can_lend(beside: Sequence[Run], run: Run, find: Callable[[str], str], blank
 def _sides(
     before: list[Run], behind: list[Run], around: SurroundingCharacters, lender: Run
 ) -> tuple[tuple[bool, bool], tuple[bool, bool]]:
-    """Whether words stand before and behind a place (the runs behind it the last first): first of all in what saving
-    would write, then in what the person sees once the edit of the lender is taken back."""
+    """Whether words are before and after a place (the runs after it in reverse): first in what saving would write, then
+    in what the person sees once the lender's edit is rejected."""
     turn = turn_of(lender.by)
 
     def stays(run: Run) -> bool:
@@ -195,9 +195,9 @@ def _sides(
 
 
 def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> list[Run]:
-    """The runs, what was put in behind the blank that an agent's words begin with, or before the one that they end
-    with, as put in beside them. It reads the same, and runs into no other word once the agent's are gone. So for words
-    that are taken out. They stand between these two characters that the person sees."""
+    """The runs, with text that was inserted after the blank with which an agent's words begin, or before the one with
+    which they end, moved beside them. The text reads the same, and no words run together once the agent's are gone. The
+    same is done for deleted words. The runs stand between these two characters that the person sees."""
     out = [run for run in _set_removals_apart(list(join_runs(runs)), front, back) if run.text]
     out = list(join_runs(out))
     for index in range(1, len(out) - 1):
@@ -214,9 +214,9 @@ def set_insertions_apart(runs: list[Run], front: str = "", back: str = "") -> li
 
 
 def _set_removals_apart(runs: list[Run], before: str, behind: str) -> list[Run]:
-    """The runs, which stand between these two characters that the person sees. Where one edit took out words with the
-    blank behind them, and another what stood around those, the first is taken to have taken the blank in front of them
-    instead, if they would run into the word before once it is taken back, and into none behind."""
+    """The runs, which stand between these two characters that the person sees. If one edit deleted words with the blank
+    after them, and another what stood around those, the first is taken to have deleted the blank before them instead,
+    if rejecting it would otherwise join them to the word before, and would not join them to the word after."""
     out = list(runs)
     for index in range(len(runs) - 1, -1, -1):
         first = out[index]
@@ -258,9 +258,8 @@ def _blank_at_start(text: str) -> str:
 
 
 def keep_seen_words_apart(before: Review, after: Review) -> Review | None:
-    """The review, in which words have come back, perhaps amid what an edit that waits takes out: then of the blanks
-    before and behind them the edit takes out the one behind. None where the person would see them run into another word
-    all the same."""
+    """The review after words came back, perhaps inside what a pending edit deletes: of the blanks before and after
+    them, that edit then deletes the one after. None if the person would see them run into another word all the same."""
     joined = len(_blanks_between_letters(before.runs))
     found = _blanks_between_letters(after.runs)
     if len(found) <= joined:
@@ -273,8 +272,8 @@ def keep_seen_words_apart(before: Review, after: Review) -> Review | None:
 
 
 def _blanks_between_letters(runs: Sequence[Run]) -> list[int]:
-    """Which runs end with a blank that nobody sees, where the person sees the words on both sides of it as one. Better
-    one that no agent put in: it stays when that is taken back."""
+    """Which runs end with an invisible blank between two words that the person sees as one. Preferably one that no
+    agent inserted, because it stays when that edit is rejected."""
     found: list[int] = []
     last, hidden = "", -1
     for index, run in enumerate(runs):
@@ -288,8 +287,8 @@ def _blanks_between_letters(runs: Sequence[Run]) -> list[int]:
 
 
 def _show_blank(runs: list[Run], index: int) -> list[Run]:
-    """The runs, if what the person sees behind this one ends with a blank, and what took this one out goes on behind
-    it: the blank with which this one ends as seen, and the other taken out instead."""
+    """If the visible text after this run ends with a blank, and the edit that deleted this run continues after it: show
+    the blank at the end of this run, and delete the other instead."""
     first = runs[index]
     seen = next((place for place in range(index + 1, len(runs)) if runs[place].in_working), len(runs))
     last = next((place for place in range(seen + 1, len(runs)) if runs[place].gone == first.gone), len(runs))

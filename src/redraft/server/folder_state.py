@@ -24,7 +24,6 @@ from redraft.server.change_feed import ChangeFeed, ChangeWatcher
 from redraft.server.event_streams import EventStreams
 from redraft.server.idempotency import IdempotencyStore
 from redraft.server.live.rooms import Rooms
-from redraft.tools.context import CallerContexts
 from redraft.tools.registry import load_registry
 from redraft.workspace.turns.modes import mode_by_name
 
@@ -116,7 +115,6 @@ class FolderState:
         self._rich = LongThreads("redraft-rich", "Too many rich-text conversions are waiting; try again in a moment.")
         self._typing = ThreadPoolExecutor(1, "redraft-live")
         self._waiting = 0
-        self._contexts = CallerContexts(workspace, self.guard)
         self._opened = ExitStack()
         self.confirmed: set[str] = set()  # the secrets that the owner agreed to be shown, while they are open
         self.answers = IdempotencyStore(self.state)
@@ -200,7 +198,7 @@ class FolderState:
 
     def context_of(self, caller: Caller, author: Author) -> ToolContext:
         """Where a caller's tools work; it remembers what they have read."""
-        return self._contexts.get(author, caller.name)
+        return self.endpoint.callers.get(author, caller.name)
 
     def mode(self, wanted: str | None) -> Mode | None:
         """The requested mode, as far as the folder's settings allow; None for the settings' mode."""

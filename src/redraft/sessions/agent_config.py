@@ -14,16 +14,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CLAUDE, CODEX = "claude", "codex"
+ACP = "acp"
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEntry:
-    """How an agent is started. The two paths are reserved: they are parsed but not used yet."""
+    """How an agent is started; with the protocol `acp`, as the person's settings for `redraft ask` say. The two paths
+    are reserved: they are parsed but not used yet."""
 
     command: str = ""
     args: tuple[str, ...] | None = None
     result_path: str = ""
     session_path: str = ""
+    protocol: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,11 @@ def _entry(name: str, given: object, source: str) -> AgentEntry:
     if args is not None and not (isinstance(args, list) and all(isinstance(word, str) for word in cast("Any", args))):
         raise _invalid(source, f"agents.{name}.args", "a list of strings")
     texts = {
-        key: _text(table, key, f"agents.{name}.{key}", source) for key in ("command", "result_path", "session_path")
+        key: _text(table, key, f"agents.{name}.{key}", source)
+        for key in ("command", "result_path", "session_path", "protocol")
     }
+    if texts["protocol"] not in ("", ACP):
+        raise _invalid(source, f"agents.{name}.protocol", f"{ACP!r}, or not given")
     return AgentEntry(args=None if args is None else tuple(cast("list[str]", args)), **texts)
 
 

@@ -25,7 +25,7 @@ from redraft.providers.network_guard import check_command
 from redraft.sessions.agent_config import CLAUDE, CODEX
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
+    from collections.abc import Collection, Generator, Mapping, Sequence
     from types import FrameType
 
     from redraft.sessions.agent_config import AgentDocConfig
@@ -181,11 +181,13 @@ def ended_with_us() -> Generator[None]:
             signal.signal(number, handler)
 
 
-def find_backend(name: str, config: AgentDocConfig, folder: str, environ: Mapping[str, str]) -> ProgramBackend:
-    """The backend for an agent's name, from the config."""
+def find_backend(
+    name: str, config: AgentDocConfig, folder: str, environ: Mapping[str, str], *, others: Collection[str] = ()
+) -> ProgramBackend:
+    """The backend for an agent's name, from the config; `others` are agents that are no programs of this kind."""
     entry = config.agents.get(name)
     if entry is None and name not in (CLAUDE, CODEX):
-        known = ", ".join(sorted({CLAUDE, CODEX, *config.agents}))
+        known = ", ".join(sorted({CLAUDE, CODEX, *config.agents, *others}))
         raise Refused(f"No agent {name!r} is set up. Known: {known}. See docs/agent-doc.md.", code="model_unavailable")
     command = (entry.command if entry else "") or name
     names = (name, os.path.basename(command))

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict, deque
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
-from redraft.errors import Stale
+from redraft.errors import RedraftError, Stale
 from redraft.files.locks import release
 from redraft.history.turns import PERSON
+from redraft.review.review import Review
+from redraft.tools.parameters import Field
 from redraft.workspace.turns.modes import Mode, Verdict, mode_by_name
 
 if TYPE_CHECKING:
@@ -32,11 +34,13 @@ if TYPE_CHECKING:
     from redraft.tools.edits.rich_editor import LiveEditors
     from redraft.tools.long_documents.worker import DocumentWorker
     from redraft.tools.registry import Registry
+    from redraft.tools.target import CarriedEdits, TargetDocument
     from redraft.workspace.document import Document
     from redraft.workspace.turns.turn import Confirm, Turn, TurnState
     from redraft.workspace.workspace import Workspace
 
     Ask = Callable[[str], str | None]
+
 
 # Texts share their unchanged blocks, so remembering them is cheap; a long session still needs a limit.
 REMEMBERED = 32
@@ -317,3 +321,126 @@ class CallerContexts:
             while len(self._contexts) > MAX_CALLERS:
                 self._contexts.popitem(last=False)
             return found
+
+
+# What all writing tools have in common: one turn per call, dry runs, and the answer about the outcome.
+#
+# A call within an open turn (`batch`) is only staged; alone it is a turn of its own, proposed or applied as the mode
+# says. The answer's `state` says which, because a model has to know whether the person still decides.
+
+
+MAX_TITLE = 200
+# Longer texts are not compared for an answer's sake.
+MAX_COMPARED = 200_000
+State = Literal["applied", "proposed", "staged", "unchanged", "dry_run"]
+
+
+class ChangeResult(TypedDict):
+    """The common fields of every writing tool's answer."""
+
+    state: Annotated[State, Field("applied: on disk. proposed: the person decides. staged: part of an open batch.")]
+    turn: Annotated[int | None, Field("The turn to show or undo; null if nothing was recorded.")]
+    conflicts: NotRequired[list[str]]
+
+
+class LandedLines(TypedDict):
+    """Lines from 0, inclusive, as the edit left them; `end_line` is before `start_line` if nothing is left there."""
+
+    start_line: int
+    end_line: int
+    made_for: Annotated[str, Field("The version the edit was made for.")]
+
+
+class EditResult(ChangeResult):
+    """The same for an edit of one document."""
+
+    tab_id: str | None
+    path: str
+    version: Annotated[str, Field("The version for the next edit.")]
+    status: Literal["success"]
+    landed: NotRequired[Annotated[LandedLines, Field("Only if the document had changed: where the edit was applied.")]]
+
+
+DRY_RUN = Field("Only check the call; change nothing.")
+
+
+class CallOutcome(NamedTuple):
+    """The outcome of a call: the document as it is now, and the answer's common fields."""
+
+    document: Document | None
+    changed: dict[str, Any]
+
+
+def carry_out(
+    context: ToolContext, title: str, act: Callable[[Turn], Document | None], *, dry_run: bool = False
+) -> CallOutcome:
+    """Run `act` in the open turn, or in a new one."""
+    if context.turn is not None:
+        if dry_run:
+            return _dry_run(context, context.turn, act)
+        document = act(context.turn)
+        if document is not None:
+            context.note_staged(document)
+        return CallOutcome(document, {"state": "staged", "turn": None})
+    with context.begin(title[:MAX_TITLE]) as turn:
+        document = act(turn)
+        if dry_run:
+            turn.discard()
+            now = None if document is None else context.peek(document.path)
+            return CallOutcome(now, {"state": "dry_run", "turn": None})
+        context.plan_ahead(turn)
+    return CallOutcome(None if document is None else read_after_commit(context, document), turn_result(turn))
+
+
+def _dry_run(context: ToolContext, turn: Turn, act: Callable[[Turn], Document | None]) -> CallOutcome:
+    """Run `act` in an open turn and revert it: afterwards the turn contains what it did before."""
+    before = turn.state()
+    try:
+        document = act(turn)
+    finally:
+        turn.restore(before)
+    now = None if document is None else context.peek(document.path)
+    return CallOutcome(now, {"state": "dry_run", "turn": None})
+
+
+def read_after_commit(context: ToolContext, staged: Document) -> Document:
+    """A document as it is now: a merge may have added to what was staged. The commit is done, so whatever happens to
+    the file next must not make this call look like a failure."""
+    with suppress(RedraftError):
+        staged = context.peek(staged.path)
+    context.mark_seen(staged, own=True)
+    return staged
+
+
+def review_edit(context: ToolContext, old: str, new: str) -> Review | None:
+    """An edit as a reviewer would see it, with its labels; None if the texts are too long. It may take half a second,
+    in which others use the workspace."""
+    if max(len(old), len(new)) > MAX_COMPARED:
+        return None
+    with context.release_guard():
+        review = Review.between(old, new, new)
+        _ = review.labels  # kept in the review
+        return review
+
+
+def turn_result(turn: Turn) -> dict[str, Any]:
+    """The common fields of an answer about a committed turn."""
+    outcome = turn.outcome
+    if outcome is None or outcome.turn is None:
+        return {"state": "unchanged", "turn": None}
+    conflicts = {"conflicts": outcome.conflicts} if outcome.conflicts else {}
+    return {"state": "applied" if outcome.applied else "proposed", "turn": outcome.turn.id, **conflicts}
+
+
+def edit_result(place: TargetDocument, done: CallOutcome, carried: CarriedEdits | None = None, **more: Any) -> Any:
+    """The answer of a tool that edited one document."""
+    version = "" if done.document is None else done.document.version
+    return {
+        "tab_id": place.tab_id,
+        "path": place.path,
+        "version": version,
+        "status": "success",
+        **more,
+        **({} if carried is None else carried.landed),
+        **done.changed,
+    }

@@ -47,6 +47,16 @@ class Target:
     ] = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionedEdit(Target):
+    """An edit of a document that was read."""
+
+    version: Annotated[
+        str,
+        Field("From read_document or the last edit; line numbers refer to it."),
+    ]
+
+
 class TargetDocument(NamedTuple):
     """A document, and the tab in which it is open, if it is."""
 
@@ -280,6 +290,18 @@ def basis_of(document: Document, version: str | None, context: ToolContext) -> E
         # Created in this same turn, so its caller could not know a version: it means what it wrote there.
         text, wanted = staged.first.text, staged.first.version
     return EditBasis(replace(document, text=text), document, wanted)
+
+
+def target_document(target: Target, context: ToolContext) -> tuple[TargetDocument, Document]:
+    """The document to edit. This does not count as reading it: the caller's versions stay as they were."""
+    place = resolve_target(target, context)
+    return place, context.peek(place.path)
+
+
+def target_basis(target: Target, version: str | None, context: ToolContext) -> tuple[TargetDocument, EditBasis]:
+    """The same, with the text that the call was made for."""
+    place, document = target_document(target, context)
+    return place, basis_of(document, version, context)
 
 
 def refresh(basis: EditBasis, context: ToolContext) -> EditBasis:

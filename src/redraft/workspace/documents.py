@@ -1,9 +1,9 @@
 """Find a document: the working view of every path, from the disk and the drafts stored in the history.
 
-A reader sees the working text of the draft if there is one, else the file. A draft is compared with its file by content
-each time it is read, and a change from outside is merged in before anybody sees or edits anything. The texts of files
-read lately are cached, and read again unless their stamp proves that nothing changed. If a file differs from what was
-known, `look` sees it first and records the change as a turn of another program (see `outside_changes`).
+A reader sees the draft's working text if there is a draft, else the file. A draft is compared with its file by content
+each time it is read, and a change from outside is merged in before anybody sees or edits anything. The texts of
+recently read files are cached, and read again unless their stamp proves that nothing changed. If a file differs from
+what was known, `look` records the change as a turn of another program before anybody sees it (see `outside_changes`).
 """
 
 from __future__ import annotations
@@ -189,7 +189,8 @@ class Documents:
         if stored is None:
             return None
         where = DocPath(stored.base_path or stored.path or path)
-        image = self.read_file(where, stored.saved)
+        # An empty folder that another program put in its place hides no file.
+        image = None if self._root.is_empty_folder(where) else self.read_file(where, stored.saved)
         data = None if image is None else image.data
         if data != stored.saved:
             looked = self.look(where)

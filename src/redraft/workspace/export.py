@@ -1,14 +1,15 @@
-"""A document taken out of the folder: as one HTML page, and from that, by pandoc, as a Word document or a PDF.
+"""Export a document: as one HTML page, and from that, with pandoc, as a Word document or a PDF.
 
-It holds what is accepted: the document with all that its people wrote, and without what agents propose. Whoever asks is
-told how many proposals were left out, and may have them in it, marked.
+An export contains what is accepted: the document with everything that its people wrote, and without what agents
+propose. The caller learns how many proposals were left out, and may include them, marked.
 
-Pandoc is a program of the person's own and may be missing; then the refusal says how to get it. It is started without
-a shell, reads nothing but the page on its standard input (its sandbox holds it to that, and the page has its pictures
-in it), and is stopped when it takes too long. Nothing here writes a file.
+Pandoc is a program of the person's own and may be missing; then the refusal says how to get it. It is started without a
+shell, reads only the page on its standard input (its sandbox enforces that, and the page contains its pictures), and is
+stopped if it takes too long. Nothing here writes a file.
 
-Some systems build pandoc without the files that it makes a Word document of (Debian does), and then its own sandbox
-keeps it from them. Such a one runs without, on a page in which nothing is left that could be loaded.
+Some systems (Debian among them) build pandoc without the files that it needs for Word documents, and then its own
+sandbox keeps it from reading them. Such a pandoc runs without its sandbox, on a page that contains nothing that could
+be loaded.
 """
 
 from __future__ import annotations

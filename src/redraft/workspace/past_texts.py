@@ -1,14 +1,14 @@
-"""What documents said before: the text of a version, the series of revisions, and from which turn each line is.
+"""What documents said before: the text of a version, the list of revisions, and which turn wrote each line.
 
-The text of a version: a token is the beginning of the hash under which a text is stored, so finding it is one look into
-an index; what is typed and not saved is played back. Texts that were only read and never part of a turn are not kept,
-and a document with a byte order mark has tokens of another kind: for those there is no answer, which callers must be
-ready for anyway.
+The text of a version: a token is the beginning of the hash under which a text is stored, so finding it is one lookup in
+an index; unsaved typing is played back. Texts that were only read and were never part of a turn are not stored, and a
+document with a byte order mark has tokens of another kind: for those there is no answer, which callers have to handle
+anyway.
 
-Blame: `blame_lines` is pure and follows the lines through a series of texts. `revisions` reads the series from the
-history, as far back as it goes and along the document's moves. A line that is older than the history, or is not saved
-yet, is nobody's; one that another program wrote is from the turn in which that was noticed. What an agent proposed and
-a person accepted is the agent's; what was taken back is from the turn that took it back.
+Blame: `blame_lines` is pure and follows the lines through a list of texts. `revisions` reads that list from the
+history, as far back as it goes and along the document's moves. A line that is older than the history, or unsaved, has
+no author; one that another program wrote belongs to the turn that recorded it. What an agent proposed and a person
+accepted is the agent's; what was undone belongs to the turn that undid it.
 """
 
 from __future__ import annotations

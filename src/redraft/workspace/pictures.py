@@ -1,8 +1,9 @@
-"""Pictures: which bytes are one, reading one to show it, and adding one beside a document as the person's turn.
+"""Pictures: recognising one by its bytes, reading one to show it, and adding one beside a document as the person's
+turn.
 
-The engine's documents are texts; a picture is none, and is never edited, reviewed or shown to an agent. But it goes
+The engine's documents are texts; a picture is not, and is never edited, reviewed or shown to an agent. But it goes
 through the same door: the journal writes it whole or not at all and never over another file, the history keeps its
-bytes with their author, and undoing the turn takes the file (and a folder that was made for it) away again.
+bytes with their author, and undoing the turn removes the file (and a folder that was created for it) again.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ KINDS = (PNG, JPEG, GIF, WEBP)
 
 
 def picture_kind(data: bytes) -> PictureKind | None:
-    """The kind of picture by its first bytes; None if it is none of these."""
+    """The kind of a picture by its first bytes; None if it is none of these."""
     if data.startswith(b"\x89PNG\r\n\x1a\n") and data[12:16] == b"IHDR":
         return PNG
     if data.startswith(b"\xff\xd8\xff") and len(data) > 3:
@@ -64,11 +65,8 @@ def picture_kind(data: bytes) -> PictureKind | None:
 
 
 def picture_path(document: str, src: str) -> str | None:
-    """The path within the folder that `src` refers to in a document; None if it is no file of the folder.
-
-    `imagePath` in `web/src/rich/tools/imagePaths.ts` is the same for the browser; both are tested with the same
-    vectors.
-    """
+    """The path in the folder that `src` refers to in a document; None if it is not a file of the folder. `imagePath` in
+    `web/src/rich/tools/imagePaths.ts` does the same in the browser; both are tested with the same vectors."""
     if _REMOTE.match(src) or "\\" in src:
         return None
     named = re.split(r"[?#]", src, maxsplit=1)[0]
@@ -105,7 +103,7 @@ class Picture(NamedTuple):
 
 
 class AddedPicture(NamedTuple):
-    """Where a picture is now, what a document beside it calls it, and the turn; none where it was there already."""
+    """Where a picture is now, how a document beside it refers to it, and the turn; None if it was there already."""
 
     path: DocPath
     source: str
@@ -113,7 +111,7 @@ class AddedPicture(NamedTuple):
 
 
 def read_picture(engine: Engine, raw: str, *, limit: int = MAX_PICTURE) -> Picture:
-    """A picture by its path; `unsupported_file_type` for anything else that lies there."""
+    """Read a picture by its path; `unsupported_file_type` for anything else."""
     path = engine.documents.path(raw)
     check_name_not_secret(path)
     data = engine.root.read(path, limit=limit).data
@@ -141,7 +139,7 @@ def add_picture(engine: Engine, document: str, name: str, data: bytes, author: A
 
 
 def safe_stem(name: str) -> str:
-    """A name without its extension that every disk can have and that markdown needs no escapes for."""
+    """A file name without its extension that every disk allows and that needs no escapes in markdown."""
     last = re.split(r"[/\\]", normalize("NFC", name))[-1]
     stem = last.rpartition(".")[0] or last
     words = re.sub(r"[^\w-]+", "-", stem).strip("-_")[:MAX_STEM].rstrip("-_") or "picture"
@@ -151,7 +149,7 @@ def safe_stem(name: str) -> str:
 
 
 def _place(engine: Engine, folder: DocPath, stem: str, kind: PictureKind, data: bytes) -> tuple[DocPath, bool]:
-    """The first name that is free, or that holds this very picture: then it need not be written."""
+    """The first free name, or one that already holds exactly this picture, which then need not be written."""
     for number in range(1, MAX_SAME_NAMES):
         counted = stem if number == 1 else f"{stem}-{number}"
         path = engine.documents.path(join_path(folder, f"{counted}.{kind.extension}"))

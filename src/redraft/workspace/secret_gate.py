@@ -1,10 +1,10 @@
-"""The one gate for secrets: what a document says leaves the workspace only through here, whoever asks.
+"""The one gate for secrets: a document's text leaves the workspace only through here, whoever asks.
 
-A document is withheld when its name, or what stands in it, says that it holds keys or passwords, or when it is one more
-name (a hard link) of such a file. So is what a file said before it was given such a name, by whomever: where another
-program did that, `outside` records it as a move, so that it stays known when the secret is gone. The folder's owner may
-be shown a file of theirs after they confirmed it: `confirmed` holds the paths for which they did, and only the server,
-which knows who asks, passes any.
+A document is withheld if its name or its text says that it holds keys or passwords, or if it is another name (a hard
+link) of such a file. So is what a file said before anybody gave it such a name: if another program did that, `outside`
+records it as a move, so that it is still known when the secret is gone. The folder's owner may see a file of theirs
+after they confirmed it: `confirmed` holds the paths that they confirmed, and only the server, which knows who asks,
+passes any.
 """
 
 from __future__ import annotations

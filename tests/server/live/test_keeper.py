@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import weakref
 from pathlib import Path
@@ -10,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pycrdt import Doc, Map, Text
 
-from redraft.errors import Busy, Refused
-from redraft.history.reviews import Reviews
+from redraft.errors import Busy, RedraftError, Refused
 from redraft.history.turns import Author
 from redraft.server.live import room_sync as module
 from redraft.server.live.room_store import EPOCH_SECONDS, RoomStore
@@ -22,7 +22,7 @@ from redraft.workspace.workspace import Workspace
 from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from redraft.server.live.room_sync import ExchangeResult, OpenedRoom
 
@@ -68,6 +68,13 @@ def again(workspace: Workspace) -> RoomSync:
     return RoomSync(RoomStore(workspace.database), PATH)
 
 
+def call_before(workspace: Workspace, statement: str, act: Callable[[], None]) -> None:
+    """Let SQLite call a function before each statement of a kind, in the midst of its transaction."""
+    connection = workspace.database._connection  # pyright: ignore[reportPrivateUsage]
+    connection.create_function("happen", 0, act)
+    connection.execute(f"CREATE TEMP TRIGGER happens BEFORE {statement} BEGIN SELECT happen(); END")
+
+
 def now(workspace: Workspace) -> str:
     return str(workspace.read(PATH).text)
 
@@ -109,40 +116,35 @@ def test_a_replica_that_is_not_used_any_more_is_let_go_of(workspace: Workspace, 
 
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_file_that_is_written_while_typing_is_taken_in_is_seen_by_all(
-    workspace: Workspace, keeper: RoomSync, monkeypatch: pytest.MonkeyPatch, times: int
+    workspace: Workspace, keeper: RoomSync, times: int
 ):
     """The workspace merges it in with the typing, at once: the room must not take that for what was typed."""
     anna = Replica(keeper.open(workspace, NOW))
-    adding, written = Reviews.add_typing, list[str]()
+    written: list[str] = []
 
-    def writes_first(reviews: Reviews, path: str, change: str) -> int:
+    def write() -> None:
         if len(written) < times:
             written.append(f"Written {len(written)}, é.\n\n")
             (Path(workspace.folder) / PATH).write_text("".join(written) + STORY, encoding="utf-8")
-        return adding(reviews, path, change)
 
-    monkeypatch.setattr(Reviews, "add_typing", writes_first)
+    call_before(workspace, "INSERT ON typing", write)
     for letter in "Typed. ":
         anna.take(keeper.exchange(workspace, anna.type(len(anna.text), letter)))
     assert now(workspace) == str(anna.text) == "".join(written) + STORY + "Typed. "
 
 
-def test_typing_and_its_mark_are_kept_together_or_not_at_all(
-    workspace: Workspace, keeper: RoomSync, monkeypatch: pytest.MonkeyPatch
-):
-    """The program ends after the typing, before it is marked: neither is there. It ends before: neither is there."""
+def test_typing_and_its_mark_are_kept_together_or_not_at_all(workspace: Workspace, keeper: RoomSync):
+    """The disk fails after the typing, before it is marked: neither is there."""
     anna = Replica(keeper.open(workspace, NOW))
     batch = anna.type(0, "Once. ")
-    kept = RoomStore.follow
 
-    def fails(*given: Any) -> None:
-        kept(*given)
-        raise SystemExit
+    def fail() -> None:
+        raise OSError(errno.EIO, "the disk fails")
 
-    monkeypatch.setattr(RoomStore, "follow", fails)
-    with pytest.raises(SystemExit):
+    call_before(workspace, "UPDATE ON live_rooms", fail)
+    with pytest.raises(RedraftError):
         keeper.exchange(workspace, batch)
-    monkeypatch.undo()
+    workspace.database.execute("DROP TRIGGER happens")
     assert now(workspace) == STORY
     taken_up = again(workspace)
     taken_up.open(workspace, NOW)

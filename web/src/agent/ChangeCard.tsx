@@ -28,7 +28,7 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
   const pending = view.phase === "review" || turns.some((turn) => turn.turn === made && turn.state === "proposed");
   const left = drafts?.flatMap(listOpenHunks).filter(({ turn }) => turn === made).length;
   const paths = view.changes.map(({ path }) => path);
-  const decided = (accept: boolean) => decideJob({ id: jobId, session: session.session_id, turn: made, paths }, accept);
+  const decide = (accept: boolean) => decideJob({ id: jobId, session: session.session_id, turn: made, paths }, accept);
   const first = view.changes.find((change) => pending || change.action !== "deleted");
   const shown = all ? view.changes : view.changes.slice(0, FEW);
   const hidden = view.files - shown.length;
@@ -70,10 +70,10 @@ export function ChangeCard({ jobId, view, session }: { jobId: string; view: JobV
         <SaveMacro jobId={jobId} />
         {pending ? (
           <span className={css.deciding}>
-            <Button small disabled={acting} onClick={() => void act(() => decided(false))}>
+            <Button small disabled={acting} onClick={() => void act(() => decide(false))}>
               Reject all
             </Button>
-            <Button small look="primary" disabled={acting} onClick={() => void act(() => decided(true))}>
+            <Button small look="primary" disabled={acting} onClick={() => void act(() => decide(true))}>
               Accept all
             </Button>
           </span>

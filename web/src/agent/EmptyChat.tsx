@@ -11,7 +11,7 @@ import { listProse, listSuggestions } from "./suggestions";
 const READ_DOCUMENTS = 5;
 const READ_CHARACTERS = 20_000;
 
-async function beginningOf(path: string): Promise<string> {
+async function readBeginning(path: string): Promise<string> {
   const params = { query: { path, limit: READ_CHARACTERS } };
   return (await unwrap(server.GET("/api/documents", { params }))).content;
 }
@@ -26,7 +26,7 @@ export function EmptyChat(): ReactNode {
   const prose = listProse(documents, front).slice(0, READ_DOCUMENTS);
   const { data: text = "" } = useQuery({
     queryKey: ["outline", "beginnings", prose],
-    queryFn: async () => (await Promise.all(prose.map(beginningOf))).join("\n"),
+    queryFn: async () => (await Promise.all(prose.map(readBeginning))).join("\n"),
     enabled: prose.length > 0,
     placeholderData: keepPreviousData,
   });

@@ -5,7 +5,8 @@ import type { Schemas } from "@/api/client";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
 import ui from "@/ui/ui.module.css";
-import { formatSpent } from "./descriptions";
+import { AGENT } from "./actions";
+import { formatSpent, toSpent } from "./descriptions";
 import { type Option, Picker } from "./Picker";
 import { spentTodayQuery } from "./queries";
 
@@ -24,14 +25,7 @@ export function ModelPicker(): ReactNode {
   const options = modelsOf(data);
   const known = options.some((option) => option.value === chosen);
   const spent = days?.[0];
-  const today = spent
-    ? formatSpent({
-        input: spent.input_tokens,
-        output: spent.output_tokens,
-        usd: Number(spent.price_usd),
-        unpriced: spent.unpriced_steps,
-      })
-    : "";
+  const today = spent ? formatSpent(toSpent(spent)) : "";
   return (
     <Picker
       label="Model"
@@ -57,7 +51,16 @@ export function ModelPicker(): ReactNode {
   );
 }
 
-function modelsOf({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
+function modelsOf(found: Schemas["ProvidersResponse"]): Option[] {
+  const programs = found.agents.map(({ name }) => ({
+    value: `${AGENT}${name}`,
+    label: name,
+    hint: "Agent program, in a private view of this folder",
+  }));
+  return [...namedModels(found), ...programs];
+}
+
+function namedModels({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
   const named = models.map(({ name, kind, model }) => ({
     value: name,
     label: model || name,

@@ -1,7 +1,8 @@
 /** The agent's actions and figures in plain words. */
 
+import type { Schemas } from "@/api/client";
 import { pluralize } from "@/ui/format";
-import type { Call, Change, Question, Spent } from "./jobView";
+import type { AgentUsage, Call, Change, Question, Spent } from "./jobView";
 
 /** In progress, and done. */
 const ACTS: Record<string, readonly [string, string]> = {
@@ -105,6 +106,22 @@ export function formatSpent({ input, output, usd, unpriced }: Spent): string {
   if (!input && !output && !usd) return "";
   const price = unpriced && !usd ? "price unknown" : `${formatMoney(usd)}${unpriced ? " or more" : ""}`;
   return `${formatTokens(input)} tokens in, ${formatTokens(output)} out, ${price}`;
+}
+
+/** "context 12% full"; with the cost if that is not in dollars, which are shown with the tokens. */
+export function describeUsage({ used, size, cost }: AgentUsage): string {
+  const full = size ? `context ${Math.round((100 * used) / size)}% full` : "";
+  return [full, cost.startsWith("USD") ? "" : cost].filter(Boolean).join(", ");
+}
+
+/** What a day cost, as the server counts it. */
+export function toSpent(day: Schemas["SpentShape"]): Spent {
+  return {
+    input: day.input_tokens,
+    output: day.output_tokens,
+    usd: Number(day.price_usd),
+    unpriced: day.unpriced_steps,
+  };
 }
 
 export function sumSpent(spent: readonly Spent[]): Spent {

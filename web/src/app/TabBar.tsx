@@ -18,7 +18,7 @@ export function fileName(path: string): string {
 export function TabBar({ tabs, front }: TabBarProps): ReactNode {
   const list = useRef<HTMLDivElement>(null);
 
-  const pressed = (event: KeyboardEvent, at: number) => {
+  const onKey = (event: KeyboardEvent, at: number) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const tab = tabs[at];
     if (event.key === "Delete" && tab) void closeDocument(tab.tab_id, tab.path);
@@ -46,7 +46,7 @@ export function TabBar({ tabs, front }: TabBarProps): ReactNode {
                 className={css.name}
                 onClick={() => showTab(tab.path)}
                 onAuxClick={(event) => event.button === 1 && void closeDocument(tab.tab_id, tab.path)}
-                onKeyDown={(event) => pressed(event, at)}
+                onKeyDown={(event) => onKey(event, at)}
               >
                 {twin ? tab.path : fileName(tab.path)}
                 {tab.is_dirty ? <span className={css.dirty} role="img" aria-label="unsaved" /> : null}

@@ -5,7 +5,7 @@ import { COMMANDS, ON_MAC } from "./commands";
 /** The shortcuts of the commands, wherever the focus is. */
 export function useKeys(): void {
   useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
+    const onKey = (event: KeyboardEvent) => {
       // A button that made a decision may be gone, and the focus with it.
       if (event.target === document.body && matchesKeys("Mod+Z", event) && undoLastDecision()) event.preventDefault();
       const command = COMMANDS.find(({ keys }) => keys !== undefined && matchesKeys(keys, event));
@@ -15,7 +15,7 @@ export function useKeys(): void {
     };
     // An editor has keys of its own for some of the same letters, such as the rich view's Ctrl+E for code. Saving and the
     // keys without Ctrl are left to it first.
-    const pressedFirst = (event: KeyboardEvent) => {
+    const onKeyFirst = (event: KeyboardEvent) => {
       const command = COMMANDS.find(
         ({ keys }) => keys?.startsWith("Mod+") && keys !== "Mod+S" && matchesKeys(keys, event),
       );
@@ -24,11 +24,11 @@ export function useKeys(): void {
       event.stopPropagation();
       command.run();
     };
-    addEventListener("keydown", pressed);
-    addEventListener("keydown", pressedFirst, { capture: true });
+    addEventListener("keydown", onKey);
+    addEventListener("keydown", onKeyFirst, { capture: true });
     return () => {
-      removeEventListener("keydown", pressed);
-      removeEventListener("keydown", pressedFirst, { capture: true });
+      removeEventListener("keydown", onKey);
+      removeEventListener("keydown", onKeyFirst, { capture: true });
     };
   }, []);
 }

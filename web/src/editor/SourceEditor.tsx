@@ -14,6 +14,7 @@ import { listUnits } from "@/review/reviewUnits";
 import { decideApplied } from "@/review/useApplied";
 import { isTyping } from "@/review/useArrivals";
 import { type Place, show, useStore } from "@/state/store";
+import { askBubble } from "./askBubble";
 import { cursorPrompt } from "./cursorPrompt";
 import { colourOf } from "./cursors";
 import css from "./DocumentPane.module.css";
@@ -127,6 +128,7 @@ function createEditor(
         },
       }),
       reportSelection(path),
+      askBubble(),
       EditorState.readOnly.of(readOnly),
       EditorView.contentAttributes.of({ "aria-label": `Text of ${path}`, spellcheck: "true" }),
       facts.track(),

@@ -24,7 +24,7 @@ import { language } from "./language";
 import { theme } from "./theme";
 
 /** Appearance and navigation, also for read-only text. */
-export function readingExtensions(path: string, length: number): Extension {
+export function viewExtensions(path: string, length: number): Extension {
   return [
     EditorView.cspNonce.of(nonce()),
     lineNumbers(),
@@ -68,7 +68,7 @@ export function editorFor(
       dropCursor(),
       rectangularSelection(),
       crosshairCursor(),
-      readingExtensions(path, doc.length),
+      viewExtensions(path, doc.length),
     ],
   };
 }

@@ -41,6 +41,12 @@ const look = EditorView.theme({
   ".cm-panel": { padding: "6px 30px 6px 10px", fontFamily: "var(--sans)", fontSize: "var(--body)" },
   ".cm-panel label": { display: "inline-flex", alignItems: "center", gap: "4px", marginRight: "8px" },
   ".cm-panel .cm-textfield, .cm-panel .cm-button, .cm-panel label": { fontSize: "13px" },
+  ".cm-tooltip": {
+    border: "1px solid var(--line)",
+    borderRadius: "8px",
+    background: "var(--surface)",
+    boxShadow: "var(--shadow)",
+  },
   ".cm-textfield": {
     background: "var(--surface)",
     border: "1px solid var(--line)",

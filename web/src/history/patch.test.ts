@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import {
+  countUnchanged,
   type DiffLine,
   groupLines,
   linesBetween,
@@ -7,7 +8,6 @@ import {
   linesOfHunks,
   markWords,
   sizeOf,
-  unchangedIn,
   unitsOf,
 } from "./patch";
 
@@ -97,8 +97,8 @@ test("lines that changed together are one group, and groups lose no line", () =>
 });
 
 test("what stayed the same is counted in the whole document, and not where the patch is cut short", () => {
-  expect(unchangedIn({ patch: PATCH, lines: 20, truncated: false })).toBe(18);
-  expect(unchangedIn({ patch: PATCH, lines: 20, truncated: true })).toBeNull();
+  expect(countUnchanged({ patch: PATCH, lines: 20, truncated: false })).toBe(18);
+  expect(countUnchanged({ patch: PATCH, lines: 20, truncated: true })).toBeNull();
 });
 
 test("two texts become the lines that went and those that came", () => {

@@ -49,12 +49,12 @@ export function linesOfHunks(patches: readonly string[]): DiffLine[][] {
 
 /** What a hunk changed, in a few words. */
 export function wordsOf(patch: string): string {
-  const { before, after } = changedIn(patch);
+  const { before, after } = sidesOf(patch);
   return describeChange(before, after);
 }
 
 /** The words that a hunk removed, and those that it inserted. */
-export function changedIn(patch: string): { before: string; after: string } {
+export function sidesOf(patch: string): { before: string; after: string } {
   const lines = linesOf(patch);
   const [before, after] = (["removed", "added"] as const).map((wanted) =>
     lines.flatMap(({ kind, text }) => (kind === wanted ? [text] : [])).join("\n"),
@@ -198,7 +198,7 @@ function counts(lines: readonly DiffLine[]): Size {
 }
 
 /** How many lines of a document of this length stayed the same; null for a truncated patch. */
-export function unchangedIn({ patch, lines, truncated }: { patch: string; lines: number; truncated: boolean }) {
+export function countUnchanged({ patch, lines, truncated }: { patch: string; lines: number; truncated: boolean }) {
   return truncated ? null : lines - sizeOf([patch]).added;
 }
 

@@ -1,6 +1,6 @@
 /** The live documents of this window: one for each open document, in front or not. */
 
-import { onMoved } from "@/state/documentMoves";
+import { onMove } from "@/state/documentMoves";
 import { useStore } from "@/state/store";
 import { setDeliveryWait } from "./delivery";
 import { LiveDocument } from "./liveDocument";
@@ -29,7 +29,7 @@ function current(path: string): LiveDocument | undefined {
   return documents.get(path) ?? (to === undefined ? undefined : documents.get(to));
 }
 
-onMoved((moves, open) => {
+onMove((moves, open) => {
   const moving = [...moves].flatMap(([from, to]) => {
     const document = documents.get(from);
     documents.delete(from);

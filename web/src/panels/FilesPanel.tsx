@@ -86,7 +86,7 @@ export function FilesPanel(): ReactNode {
           role="tree"
           aria-label="Documents"
           style={{ height: virtual.getTotalSize(), position: "relative" }}
-          onKeyDown={keys.pressed}
+          onKeyDown={keys.onKey}
         >
           {virtual.getVirtualItems().map((item) => {
             const row = rows[item.index];

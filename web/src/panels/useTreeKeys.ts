@@ -19,14 +19,14 @@ export function openRow(row: Row): void {
 interface TreeKeys {
   focused: string | null;
   focus: (path: string) => void;
-  pressed: (event: KeyboardEvent<HTMLElement>) => void;
+  onKey: (event: KeyboardEvent<HTMLElement>) => void;
 }
 
 /** The keys of a tree, as in the ARIA patterns. */
 export function useTreeKeys(rows: readonly Row[]): TreeKeys {
   const [focused, focus] = useState<string | null>(null);
 
-  const pressed = (event: KeyboardEvent<HTMLElement>) => {
+  const onKey = (event: KeyboardEvent<HTMLElement>) => {
     const at = rows.findIndex(({ path }) => path === focused);
     const row = rows[at];
     if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -58,5 +58,5 @@ export function useTreeKeys(rows: readonly Row[]): TreeKeys {
     act();
   };
 
-  return { focused, focus, pressed };
+  return { focused, focus, onKey };
 }

@@ -3,7 +3,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { replaceDifference } from "@/editor/binding";
-import { editorFor, readingExtensions } from "@/editor/extensions";
+import { editorFor, viewExtensions } from "@/editor/extensions";
 import type { Facts } from "@/editor/facts";
 import type { Session } from "@/live/session";
 import css from "./CompareView.module.css";
@@ -31,7 +31,7 @@ export function CompareView({ path, session, facts, readOnly, draft, onSave }: C
       a: {
         doc,
         extensions: [
-          readingExtensions(path, doc.length),
+          viewExtensions(path, doc.length),
           EditorState.readOnly.of(true),
           ariaLabel(`${path}, as accepted`),
         ],

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useRef, useState } from "react";
 import { blameQuery, groupBlame } from "@/history/blame";
-import { changedIn } from "@/history/patch";
+import { sidesOf } from "@/history/patch";
 import { turnQuery } from "@/history/turns";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
@@ -77,7 +77,7 @@ function useAbout(path: string, hunk: Hunk): ConflictAbout {
   const { data: detail } = useQuery({ ...turnQuery(turn ?? 0), enabled: turn !== null });
   const { data: blame } = useQuery({ ...blameQuery(path), enabled: !isTyped(hunk) });
   const made = detail?.hunks.find((each) => each.hunk_id === hunk_id);
-  const change = made && changedIn(made.patch);
+  const change = made && sidesOf(made.patch);
   return {
     agent: detail?.turn.author.name,
     before: change?.after === normalizeNewlines(proposed) ? change.before : undefined,

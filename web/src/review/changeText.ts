@@ -34,11 +34,19 @@ export function findChangedWords(before: string, after: string): { before: strin
   let end = 0;
   while (end < least - start && old.at(-1 - end) === fresh.at(-1 - end)) end += 1;
   const isWord = (letter: string | undefined) => letter !== undefined && WORD.test(letter);
-  const touched = (at: (letters: string[]) => string | undefined) => isWord(at(old)) || isWord(at(fresh));
-  while (start > 0 && isWord(old[start - 1]) && touched((letters) => letters.slice(0, letters.length - end)[start])) {
+  const touchesWord = (at: (letters: string[]) => string | undefined) => isWord(at(old)) || isWord(at(fresh));
+  while (
+    start > 0 &&
+    isWord(old[start - 1]) &&
+    touchesWord((letters) => letters.slice(0, letters.length - end)[start])
+  ) {
     start -= 1;
   }
-  while (end > 0 && isWord(old.at(-end)) && touched((letters) => letters.slice(start, letters.length - end).at(-1))) {
+  while (
+    end > 0 &&
+    isWord(old.at(-end)) &&
+    touchesWord((letters) => letters.slice(start, letters.length - end).at(-1))
+  ) {
     end -= 1;
   }
   const middle = (letters: string[]) => letters.slice(start, letters.length - end).join("");

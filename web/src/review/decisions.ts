@@ -47,7 +47,7 @@ function enqueue<Result>(act: () => Promise<Result>): Promise<Result> {
 function sendDecision(
   paths: readonly string[],
   ask: () => Promise<Decided | null>,
-  done: (decided: Decided) => void,
+  onDone: (decided: Decided) => void,
   { answered = () => {}, rewords }: { answered?: () => void; rewords?: (hunk: Hunk) => boolean } = {},
 ): Promise<boolean> {
   let tell: (turn: number | null) => void = () => {};
@@ -66,7 +66,7 @@ function sendDecision(
       tell(decided?.turn?.turn ?? null);
       left = decided?.left ?? {};
       if (decided?.turn?.kind === "accept") for (const path of leaving) if (!left[path]) await closeTrashed(path);
-      if (decided) done(decided);
+      if (decided) onDone(decided);
       return true;
     } catch (error) {
       const isGone = error instanceof Failure && error.code === "hunk_not_found";
@@ -173,10 +173,10 @@ export function decideHunk(act: Act, draft: Draft, hunk: Hunk, byTurn: boolean):
   const choice = byTurn && hunk.turn !== null ? { turn: hunk.turn } : { hunks: { [path]: [hunk.hunk_id] } };
   const ask = async () => postDecision(act, choice, [await fetchDraft(draft)]);
   const trashed = act === "accept" && hunk.kind === "deleted";
-  const done = trashed ? announceTrashed(path) : announce(act, [path], byTurn ? undefined : hunk);
+  const onDone = trashed ? announceTrashed(path) : announce(act, [path], byTurn ? undefined : hunk);
   const single = "hunks" in choice;
   const rewords = ({ hunk_id, turn }: Hunk) => (single ? hunk_id === hunk.hunk_id : turn === hunk.turn);
-  return sendDecision([path], ask, done, {
+  return sendDecision([path], ask, onDone, {
     ...(single && { answered: hideHunk(path, hunk.hunk_id) }),
     ...(act === "reject" && { rewords }),
   });
@@ -267,8 +267,8 @@ export function decideTurn(act: Act, paths: readonly string[], ask: () => Promis
 export function resolveConflict(path: string, hunkId: string, text: string): Promise<boolean> {
   const body = { path, hunk_id: hunkId, text };
   const ask = () => unwrap(server.POST("/api/review/hunk/settle", { body }));
-  const done = ({ turn }: Decided) => turn && offerUndo("Conflict resolved.", turn.turn, [path]);
-  return sendDecision([path], ask, done, { rewords: ({ hunk_id }) => hunk_id === hunkId });
+  const onDone = ({ turn }: Decided) => turn && offerUndo("Conflict resolved.", turn.turn, [path]);
+  return sendDecision([path], ask, onDone, { rewords: ({ hunk_id }) => hunk_id === hunkId });
 }
 
 /** Split a hunk in two, to be decided separately; `at` is an offset in its new text, in code points. */

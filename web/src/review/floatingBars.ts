@@ -69,13 +69,12 @@ export class FloatingBars {
   /** Show the bar of a change until the person turns to something else. */
   pin(id: string): void {
     this.#pinned = id;
-    this.update();
   }
 
   /** The text, the cursor or the changes are others than before. */
   update(): void {
     if (this.#ended.signal.aborted) return;
-    const focused = document.activeElement?.closest<HTMLElement>("[data-hunk]");
+    const focused = document.activeElement?.closest<HTMLElement>("[data-hunk]:not([data-standing])");
     const bar = focused && this.host.root.contains(focused) ? focused : this.#find(this.#wanted());
     if (bar !== this.#shown) {
       this.#hide();

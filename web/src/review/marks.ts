@@ -123,10 +123,12 @@ const floating = ViewPlugin.fromClass(
     }
 
     update(update: ViewUpdate): void {
+      const [before, now] = [update.startState, update.state].map((state) => state.field(hunksField));
+      if (before?.length === 0 && now?.length === 0) return;
       if (update.transactions.some((each) => each.isUserEvent("input") || each.isUserEvent("delete")))
         this.bars.noteTyping();
       else if (update.selectionSet) this.bars.noteMove();
-      const changed = update.startState.field(hunksField) !== update.state.field(hunksField);
+      const changed = before !== now;
       const pinned = update.transactions.flatMap(({ effects }) => effects).find((each) => each.is(pinHunk));
       if (pinned) this.bars.pin(pinned.value as string);
       if (update.selectionSet || update.geometryChanged || update.focusChanged || changed || pinned) {

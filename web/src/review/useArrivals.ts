@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { jobsQuery } from "@/agent/queries";
+import { server, unwrap } from "@/api/client";
 import { client, reviewQuery, turnsQuery } from "@/api/queries";
 import { openDocument } from "@/state/documents";
 import { isNarrow } from "@/state/narrow";
@@ -20,9 +20,11 @@ export function useArrivals(front: string | undefined): void {
       .filter(({ pending }) => pending)
       .flatMap(({ hunks }) => hunks.flatMap(({ turn }) => turn ?? []));
     const before = known.current;
-    known.current = new Set([...(before ?? []), ...waiting]);
+    // The list of turns may arrive after the review: until then nobody knows whose a turn is.
+    const listed = waiting.filter((turn) => turn <= (turns[0]?.turn ?? 0));
+    known.current = new Set([...(before ?? []), ...(before ? listed : waiting)]);
     if (!before) return;
-    for (const turn of new Set(waiting)) {
+    for (const turn of new Set(listed)) {
       if (!before.has(turn) && turns.some((each) => each.turn === turn && each.author.kind === "agent"))
         void receive(turn, front);
     }
@@ -42,7 +44,7 @@ async function receive(turn: number, front: string | undefined): Promise<void> {
   if (drafts.some(({ path }) => path === front)) return show({ arrived: { path: front ?? "", turn } });
   if (await isOwn(turn)) {
     if (isTyping() || isNarrow()) return; // the line at the foot says what waits
-    await openDocument(first.path);
+    await openDocument(first.path, undefined, false);
     show({ arrived: { path: first.path, turn } });
     return;
   }
@@ -55,7 +57,7 @@ async function receive(turn: number, front: string | undefined): Promise<void> {
 
 /** Whether this window's chat asked for a turn. */
 async function isOwn(turn: number): Promise<boolean> {
-  const jobs = await client.fetchQuery({ ...jobsQuery, staleTime: 0 });
+  const { jobs } = await unwrap(server.GET("/api/agent/jobs", { params: { query: { limit: 5 } } }));
   return jobs.some((job) => job.turn === turn && job.session_id === useStore.getState().session);
 }
 

@@ -18,7 +18,7 @@ export const draftQuery = (path: string) =>
     queryFn: async (): Promise<Draft | null> => {
       // As a list, which may be empty: a browser logs an error for a 404.
       const { documents } = await unwrap(server.GET("/api/review", { params: { query: { path } } }));
-      return documents[0] ? withoutDecided(documents[0]) : null;
+      return documents[0] ? dropDecided(documents[0]) : null;
     },
     refetchOnWindowFocus: false,
     // An answer equal to the last one is news as well: the page may have dropped a hunk since, or lacked its text then.
@@ -28,7 +28,7 @@ export const draftQuery = (path: string) =>
 /** The hunks whose decisions the server has yet to answer, by document: older answers must not show them again. */
 const decidedHunks = new Map<string, Set<string>>();
 
-function withoutDecided(draft: Draft): Draft {
+function dropDecided(draft: Draft): Draft {
   const hidden = decidedHunks.get(draft.path);
   return hidden?.size ? { ...draft, hunks: draft.hunks.filter(({ hunk_id }) => !hidden.has(hunk_id)) } : draft;
 }
@@ -39,7 +39,7 @@ export function hideHunk(path: string, hunkId: string): () => void {
   decidedHunks.set(path, hidden.add(hunkId));
   const { queryKey } = draftQuery(path);
   void client.cancelQueries({ queryKey });
-  client.setQueryData(queryKey, (draft) => draft && withoutDecided(draft));
+  client.setQueryData(queryKey, (draft) => draft && dropDecided(draft));
   return () => hidden.delete(hunkId);
 }
 

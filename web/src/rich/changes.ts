@@ -78,7 +78,7 @@ function between(text: Text, from: number, to: number): BlockLines {
 }
 
 /** The numbers of the blocks of some lines. */
-function touchedBlocks(blocks: readonly BlockLines[], { start, end }: BlockLines): Numbers {
+function findTouchedBlocks(blocks: readonly BlockLines[], { start, end }: BlockLines): Numbers {
   const from = count(blocks, (each) => each.end <= start);
   const inside = blocks[from];
   if (start === end) return { from, to: inside && inside.start < start ? from + 1 : from };
@@ -114,11 +114,11 @@ function widen(
   const [first, last] = [otherBlocks[others.from], otherBlocks[others.to - 1]];
   if (first && first.start < otherLines.start) {
     const start = first.start + lines.start - otherLines.start;
-    numbers.from = Math.min(numbers.from, touchedBlocks(blocks, { start, end: start + 1 }).from);
+    numbers.from = Math.min(numbers.from, findTouchedBlocks(blocks, { start, end: start + 1 }).from);
   }
   if (last && last.end > otherLines.end) {
     const end = last.end + lines.end - otherLines.end;
-    numbers.to = Math.max(numbers.to, touchedBlocks(blocks, { start: end - 1, end }).to);
+    numbers.to = Math.max(numbers.to, findTouchedBlocks(blocks, { start: end - 1, end }).to);
   }
 }
 
@@ -131,8 +131,8 @@ interface Group {
 function groupHunks(working: Read, base: Read, hunks: readonly LinedHunk[]): Group[] {
   const groups: Group[] = [];
   for (const each of hunks) {
-    const here = touchedBlocks(working.blocks, each.working);
-    const there = touchedBlocks(base.blocks, each.base);
+    const here = findTouchedBlocks(working.blocks, each.working);
+    const there = findTouchedBlocks(base.blocks, each.base);
     widen(there, base.blocks, each.base, here, working.blocks, each.working);
     widen(here, working.blocks, each.working, there, base.blocks, each.base);
     const last = groups.at(-1);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { followMoves, followTabs, onMoved } from "./documentMoves";
+import { followMoves, followTabs, onMove } from "./documentMoves";
 import { useStore } from "./store";
 
 const tab = (tab_id: string, path: string) => ({ tab_id, path });
@@ -32,7 +32,7 @@ test("a name that nobody uses any more does not stand there twice", () => {
 
 test("whoever holds documents hears of it before the names are shown", () => {
   const heard: [string, string | null][] = [];
-  onMoved((moves) => {
+  onMove((moves) => {
     for (const to of moves.values()) heard.push([to, useStore.getState().active]);
   });
   followMoves(new Map([["one.md", "1.md"]]));

@@ -10,7 +10,7 @@ type Listener = (moves: DocumentMoves, open: readonly string[]) => void;
 const listeners = new Set<Listener>();
 
 /** Be notified of moved documents, before anything is shown under its new name; and of all that are open. */
-export function onMoved(listener: Listener): void {
+export function onMove(listener: Listener): void {
   listeners.add(listener);
 }
 

@@ -25,16 +25,16 @@ export function watchWindowUse(): () => void {
   channel.onmessage = () => {
     lastUsed = false;
   };
-  const used = ({ target }: Event) => {
+  const noteUse = ({ target }: Event) => {
     // A window of another browser may have been used since, and cannot say so here.
     if (target === window) lastReport = "";
     if (!lastUsed || lastReport === "") void bringToFront();
   };
   const events = ["focus", "pointerdown", "keydown"] as const;
-  for (const event of events) window.addEventListener(event, used, { capture: true });
+  for (const event of events) window.addEventListener(event, noteUse, { capture: true });
   channel.postMessage("used");
   return () => {
-    for (const event of events) window.removeEventListener(event, used, { capture: true });
+    for (const event of events) window.removeEventListener(event, noteUse, { capture: true });
     channel.close();
     others = null;
   };

@@ -154,8 +154,8 @@ COMMANDS = {
         clean,
         add_file,
         ("doc clean plan.md",),
-        "Squash the document's `agent-doc:` commits into one. Refused if other commits lie between them (it names\n"
-        "one) or if they were pushed. Files and index are not changed.",
+        "Squash each unbroken run of the document's `agent-doc:` commits into one. Commits that any remote has are\n"
+        "left alone. Files and index are not changed.",
     ),
     "doc history": Command(
         "doc history",

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from redraft.errors import RedraftError, Refused
-from redraft.tools.context import Savepoint, ToolContext
-from redraft.tools.edit_turn import MAX_TITLE, ChangeResult, read_after_commit, turn_result
+from redraft.tools.context import MAX_TITLE, ChangeResult, Savepoint, ToolContext, read_after_commit, turn_result
 from redraft.tools.parameters import Field
 from redraft.tools.registry import Registry, tool
 from redraft.workspace.turns.turn import Turn

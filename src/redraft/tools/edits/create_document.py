@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from redraft.errors import RedraftError, Refused
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import ChangeResult, carry_out
+from redraft.tools.context import ChangeResult, ToolContext, carry_out
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import front_document, relative_folder, relative_path

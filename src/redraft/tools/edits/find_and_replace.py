@@ -12,11 +12,11 @@ from redraft.errors import Refused
 from redraft.search.pattern import compile_query
 from redraft.search.text_search import find_all
 from redraft.text.edits import Edit
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import EditResult, VersionedEdit, carry_out, check_range, edit_result, target_basis
+from redraft.tools.context import EditResult, ToolContext, carry_out, edit_result
+from redraft.tools.edits.lines import check_range
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import carry, match_newlines, refresh, shorten
+from redraft.tools.target import VersionedEdit, carry, match_newlines, refresh, shorten, target_basis
 from redraft.workspace.document import Document
 
 PREVIEWED = 20

@@ -4,22 +4,21 @@ from dataclasses import dataclass
 from typing import Annotated, TypedDict
 
 from redraft.errors import Refused
+from redraft.text.edits import Edit
 from redraft.text.lines import count_lines
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import (
-    DRY_RUN,
-    EditResult,
-    VersionedEdit,
-    carry_out,
-    check_range,
-    edit_result,
-    insertion,
-    replacement,
-    target_basis,
-)
+from redraft.tools.context import DRY_RUN, EditResult, ToolContext, carry_out, edit_result
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import carry, check_anchor, find_anchored_line
+from redraft.tools.target import (
+    VersionedEdit,
+    carry,
+    check_anchor,
+    find_anchored_line,
+    match_newlines,
+    newline_of,
+    target_basis,
+)
+from redraft.workspace.document import Document
 
 START = Field("First line of the range, counted from 0.", ("from_line",))
 END = Field("Last line of the range, counted from 0, inclusive.", ("to_line",))
@@ -166,3 +165,66 @@ def delete_lines(given: DeleteLines, context: ToolContext) -> DeleteLinesResult:
     title = f"Delete lines {given.start_line} to {given.end_line} of {place.path}"
     done = carry_out(context, title, carried.edit, dry_run=given.dry_run)
     return edit_result(place, done, carried, lines_deleted=given.end_line - given.start_line + 1)
+
+
+# Edits of whole lines, for every tool that edits by lines.
+
+
+def whole_lines(content: str, document: Document, *, at_end: bool) -> str:
+    """Content as whole lines: what follows must not be joined to it. At the end of a text without a final newline, new
+    text without one gets none either."""
+    content = match_newlines(content, document)
+    unended = content and content[-1] not in "\r\n"
+    if unended and not (at_end and not has_final_newline(document)):
+        content += newline_of(document)
+    return content
+
+
+def has_final_newline(document: Document) -> bool:
+    """Whether the last line has its terminator."""
+    length = len(document.text)
+    return length > 0 and document.text.slice(length - 1, length) in "\r\n"
+
+
+def insertion(document: Document, line: int, content: str) -> Edit:
+    """The edit that inserts whole lines before line number `line`, or after the last."""
+    text = document.text
+    at_end = line == text.line_count
+    new = whole_lines(content, document, at_end=at_end)
+    at = text.line_start(line)
+    if at_end and at > 0 and not has_final_newline(document):
+        new = newline_of(document) + new
+    return Edit(at, "", new)
+
+
+def replacement(document: Document, start: int, end: int, content: str) -> Edit:
+    """The edit that replaces the lines from `start` up to `end` with whole lines."""
+    text = document.text
+    at, until = text.line_start(start), text.line_start(end)
+    old = text.slice(at, until)
+    return Edit(at, old, keep_last_newline(old, whole_lines(content, document, at_end=end == text.line_count)))
+
+
+def keep_last_newline(old: str, new: str) -> str:
+    """`new` with its last line ended like that of `old`: if newlines are mixed, the edit must not change that one."""
+    here, there = _last_newline(new), _last_newline(old)
+    return new.removesuffix(here) + there if here and there else new
+
+
+def _last_newline(text: str) -> str:
+    return "\r\n" if text.endswith("\r\n") else text[-1:] if text.endswith(("\r", "\n")) else ""
+
+
+def check_range(document: Document, start: int, end: int) -> None:
+    """Refuse lines (from 0, inclusive) that the document does not have."""
+    total = document.text.line_count
+    if 0 <= start <= end < total:
+        return
+    fault = "ends before it starts" if end < start else f"exceeds document length of {total} lines"
+    raise Refused(
+        f"Line range {start}-{end} {fault}",
+        code="invalid_line_range",
+        requested_start=start,
+        requested_end=end,
+        document_lines=total,
+    )

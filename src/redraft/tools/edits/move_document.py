@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import ChangeResult, State, carry_out
+from redraft.tools.context import ChangeResult, State, ToolContext, carry_out
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import relative_path

@@ -8,17 +8,8 @@ from typing import Annotated, Literal, TypedDict
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Edit
 from redraft.text.text import find_passage
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import (
-    DRY_RUN,
-    EditResult,
-    carry_out,
-    check_range,
-    edit_result,
-    replacement,
-    target_basis,
-    target_document,
-)
+from redraft.tools.context import DRY_RUN, EditResult, ToolContext, carry_out, edit_result
+from redraft.tools.edits.lines import check_range, replacement
 from redraft.tools.edits.write_document import is_blank, paragraph_insertion, skip_blank_line
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
@@ -32,6 +23,8 @@ from redraft.tools.target import (
     find_section,
     match_newlines,
     newline_of,
+    target_basis,
+    target_document,
 )
 from redraft.workspace.document import Document
 

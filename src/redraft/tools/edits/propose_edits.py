@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
 
 from redraft.errors import Refused, Stale
 from redraft.text.edits import Change, Edit, Span
-from redraft.tools.context import Proposal, ToolContext
-from redraft.tools.edit_turn import ChangeResult, carry_out, insertion, read_after_commit, replacement, review_edit
+from redraft.tools.context import ChangeResult, Proposal, ToolContext, carry_out, read_after_commit, review_edit
+from redraft.tools.edits.lines import insertion, replacement
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import (

@@ -20,8 +20,7 @@ from redraft.formats.rich.replacements import Replacement, check_replacements
 from redraft.text.diff.line_diff import diff_lines
 from redraft.text.edits import Change, Edit
 from redraft.text.rebase import rebase_over_difference
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import carry_out
+from redraft.tools.context import ToolContext, carry_out
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import (

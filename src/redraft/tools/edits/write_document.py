@@ -6,18 +6,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from redraft.errors import Refused
 from redraft.text.edits import Edit
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import (
-    DRY_RUN,
-    CallOutcome,
-    EditResult,
-    VersionedEdit,
-    carry_out,
-    edit_result,
-    insertion,
-    review_edit,
-    target_basis,
-)
+from redraft.tools.context import DRY_RUN, CallOutcome, EditResult, ToolContext, carry_out, edit_result, review_edit
+from redraft.tools.edits.lines import insertion
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import (
@@ -25,12 +15,14 @@ from redraft.tools.target import (
     EditBasis,
     Target,
     TargetDocument,
+    VersionedEdit,
     carry,
     check_lines_known,
     find_section,
     match_newlines,
     newline_of,
     require_old_text,
+    target_basis,
 )
 from redraft.workspace.document import Document
 

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired, cast
 
 from redraft.errors import Forbidden, RedraftError, Refused
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import CallOutcome, ChangeResult, carry_out, target_document
+from redraft.tools.context import CallOutcome, ChangeResult, ToolContext, carry_out
 from redraft.tools.long_documents.prose_stats import likely_names, style_figures
 from redraft.tools.long_documents.worker import Analysis, Source, Task
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
-from redraft.tools.target import Target, TargetDocument, resolve_target
+from redraft.tools.target import Target, TargetDocument, resolve_target, target_document
 from redraft.workspace.document import Document
 from redraft.workspace.turns.modes import Action, Verdict
 

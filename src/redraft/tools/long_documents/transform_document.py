@@ -5,8 +5,7 @@ from typing import Annotated, Any, Literal
 
 from redraft.errors import Refused
 from redraft.text.edits import Change
-from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import ChangeResult, carry_out
+from redraft.tools.context import ChangeResult, ToolContext, carry_out
 from redraft.tools.long_documents.analyze_document import (
     check_allowed,
     free_path,

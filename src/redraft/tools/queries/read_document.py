@@ -6,7 +6,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from redraft.errors import Refused
 from redraft.text.text import Text
 from redraft.tools.context import ToolContext
-from redraft.tools.edit_turn import check_range
+from redraft.tools.edits.lines import check_range
 from redraft.tools.parameters import Field
 from redraft.tools.registry import tool
 from redraft.tools.target import Target, front_document, outline_format, relative_path, resolve_target

@@ -1,9 +1,9 @@
-"""Which files the folder holds just now, and at which marks: looked at in full once, then kept by what is heard.
+"""Which files the folder has right now, with their marks: listed in full once, then kept up to date from notifications.
 
-A folder has one `FileTable` in a process, with one watch of the kernel's. Each who asks has a `FileTableView` of it
+A process has one `FileTable` for a folder, with one kernel watch. Each user has its own `FileTableView`
 (`Workspace.watch_files`), which says what changed since it was last asked. Call `refresh` before every answer that
-depends on it. Where the kernel's notices can be had it costs microseconds; where they cannot, every file's
-mark is looked at (about 4 ms for each thousand files).
+depends on it. With kernel notifications that takes microseconds; without them, every file's mark is checked (about 4 ms
+for each thousand files).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Which history belongs to which folder.
 
-The state lives outside the folder, so that a folder from elsewhere cannot bring a history or permissions with it; in
-the folder lies only an id, which lets a moved folder keep its history. The id alone is not believed: the state
-remembers the folder it was made for, and a copy of that folder (or a folder that claims somebody else's id) gets a new
-id while the first still exists.
+The state is outside the folder, so that a folder from elsewhere cannot bring a history or permissions with it; the
+folder contains only an id, so that it keeps its history when it is moved. The id alone is not trusted: the state
+records the folder that it was made for, and a copy of that folder (or a folder that claims somebody else's id) gets a
+new id while the first one still exists.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ ID_FORM = re.compile(r"[0-9a-f]{32}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A folder's id and where its state lies."""
+    """A folder's id, and where its state is."""
 
     id: str
     state: str

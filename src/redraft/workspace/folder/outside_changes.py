@@ -1,21 +1,22 @@
-"""What another program writes to the folder, as turns by `outside`.
+"""Record what other programs write to the folder, as turns by `outside`.
 
-A document that the engine has seen has a known last content: its draft says what was on disk, else the last turn that
-wrote it, else the row that a tab left (`seen`), else what this process has read. Whoever finds other content on the
-disk calls `look`, which takes the folder's lock, looks again, and records the difference with both sides before
-anything is built on it. A change that another process has recorded meanwhile is found to be known, so one change is one
-turn. Drafts follow in the same turn: their review before and after is part of it, and undoing it takes both back. They
-follow from what they were before other programs began to write, since a file may be seen when half of it is written.
+A document that the engine has seen has a known last content: what its draft says was on disk, else what the last turn
+wrote, else the row that a tab stored (`seen`), else what this process has read. Code that finds other content on the
+disk calls `look`, which takes the folder's lock, checks again, and records the difference with both sides before
+anything is built on it. A change that another process recorded meanwhile is recognised, so one change is one turn.
+Drafts follow in the same turn: their review before and after is part of it, and undoing it reverts both. They follow
+from what they were before other programs began to write, because a file may be seen half written.
 
 A program that keeps writing one document makes one turn, which grows as long as nobody else touches the document, and
-is written down less and less often. Reading never waits for that: what was read and not yet recorded is recorded before
-a turn is written over it, and with the next look of the folder's watcher.
+is stored less and less often. Reading never waits for that: what was read and not yet recorded is recorded before a
+turn is written over it, and by the next check of the folder's watcher.
 
-Of a file with a secret's name, or that begins like a key, nothing is recorded but that a document became it.
+If a file has a secret's name, or begins like a key, only the fact that a document became it is recorded.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from contextlib import contextmanager
@@ -51,6 +52,8 @@ PATIENCE_SECONDS = 0.5
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # Among how many of a document's latest turns another program's is looked for, to say where a conflict is from.
 CONFLICT_TURNS = 20
+# The note in the history of the places that drafts left with their files in a turn.
+LEFT_BY_DRAFTS = "places left by drafts in turn "
 # How many documents `refresh` looks at that only the history knows.
 MOST_WRITTEN = 1000
 
@@ -251,7 +254,7 @@ class OutsideRecorder:
         try:
             image = self._engine.documents.read_file(path, draft.saved)
         except RedraftError:
-            return False
+            return self._is_replaced(path)
         return draft.saved != (None if image is None else image.data)
 
     # Comparing
@@ -396,6 +399,9 @@ class OutsideRecorder:
         with engine.database.transaction():
             record = engine.journal.record(turn, plans, lambda: self._review_steps(changes), line)
             engine.reviews.move_tabs(tabs)
+            if followers:
+                key, gone = f"{LEFT_BY_DRAFTS}{record.id}", sorted(followers)
+                engine.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(gone)))
             if prompt is not None:
                 self.prompts.add(prompt, record.id)
         engine.comments.move(tabs)
@@ -487,7 +493,7 @@ class OutsideRecorder:
             if (step.after is None) != (found is None) or (old and (old.base_path or old.path) != path):
                 break
             after = None if step.after is None else documents.from_image(step.after)
-            if is_another_document(old, after):
+            if is_another_document(old, after) or (after is None and self._went_away(turn, path)):
                 break  # documents traded places: what stands here stood elsewhere before
             if after is not None and found is not None:
                 left = after.review.working
@@ -501,6 +507,11 @@ class OutsideRecorder:
                 return stored
             origin = replace(origin, review=review)
         return origin
+
+    def _went_away(self, turn: TurnRecord, path: DocPath) -> bool:
+        """Whether the draft of a document left this place in a turn, with its file."""
+        row = self._engine.database.row("SELECT value FROM meta WHERE key = ?", (f"{LEFT_BY_DRAFTS}{turn.id}",))
+        return row is not None and path in json.loads(row[0])
 
     def _turns_backwards(self, path: str) -> Iterator[TurnRecord]:
         before: int | None = None

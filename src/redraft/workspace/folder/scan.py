@@ -1,8 +1,8 @@
-"""Reading the whole folder at once, as a search does: every name, every stamp, many files' bytes.
+"""Read the whole folder at once, as a search does: every name, every stamp, many files' bytes.
 
-The same rules hold as for one document: nothing is read through a link, hidden and internal places do not exist, and of
-a secret not a byte is given. They are only applied in another order, because a search opens thousands of files to show
-a few: `shown` judges the content that is about to be shown, and nothing may be shown that it has not passed.
+The same rules apply as for one document: nothing is read through a link, hidden and internal places do not exist, and
+not a byte of a secret is returned. They are only applied in another order, because a search opens thousands of files to
+show a few: `showable_text` judges what is about to be shown, and nothing may be shown that has not passed it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import css from "./dialogs.module.css";
 export function WelcomeDialog({ onClose }: { onClose: () => void }): ReactNode {
   const { data } = useQuery(providersQuery);
   const offline = data?.default.provider === "offline";
-  const done = () => {
+  const finish = () => {
     show({ welcomed: true, agentOpen: true });
     onClose();
   };
@@ -18,20 +18,20 @@ export function WelcomeDialog({ onClose }: { onClose: () => void }): ReactNode {
     <Modal
       title="Welcome to Redraft"
       text="You and an agent write in the same documents. Each change that it makes is a turn: you see it as a diff, accept or reject it hunk by hunk, and can undo it at any time."
-      onClose={done}
+      onClose={finish}
       acts={
         <>
           {offline ? (
             <Button
               onClick={() => {
-                done();
+                finish();
                 show({ dialog: { kind: "models" } });
               }}
             >
               Set up a model…
             </Button>
           ) : null}
-          <Button look="primary" onClick={done}>
+          <Button look="primary" onClick={finish}>
             Get started
           </Button>
         </>

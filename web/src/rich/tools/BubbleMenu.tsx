@@ -5,7 +5,7 @@ import { Popover, Toolbar } from "radix-ui";
 import { type ReactNode, useMemo, useState } from "react";
 import { formatKeys } from "@/app/commands";
 import { askAtCursor } from "@/state/textFocus";
-import { IconButton } from "@/ui/Button";
+import { Button } from "@/ui/Button";
 import { ActionButton } from "./ActionButton";
 import { MARKS } from "./actions";
 import { useTools } from "./state";
@@ -54,14 +54,16 @@ export function BubbleMenu({ editor }: { editor: Editor }): ReactNode {
         >
           <Toolbar.Root role="toolbar" className={css.bubble} aria-label="Format the selection">
             <Toolbar.Button asChild>
-              <IconButton
-                label="Ask the agent"
-                keys={formatKeys("Mod+J")}
+              <Button
+                look="quiet"
+                small
+                className={css.ask ?? ""}
+                title={`Ask the agent (${formatKeys("Mod+J")})`}
                 onMouseDown={(event) => event.preventDefault()}
                 onClick={askAtCursor}
               >
-                <Sparkles size={16} />
-              </IconButton>
+                <Sparkles size={14} aria-hidden /> Ask the agent
+              </Button>
             </Toolbar.Button>
             {MARKS.map((act) => (
               <ActionButton key={act.id} editor={editor} act={act} />

@@ -43,7 +43,7 @@ function replaceOne(editor: Editor, text: string): void {
   goToFound(editor, findNext(findState(editor.state).found, passage.from + text.length, 1));
 }
 
-function selectedText(editor: Editor): string {
+function readSelection(editor: Editor): string {
   const { from, to, $from, $to } = editor.state.selection;
   return $from.sameParent($to) && to - from < 200 ? editor.state.doc.textBetween(from, to) : "";
 }
@@ -51,7 +51,7 @@ function selectedText(editor: Editor): string {
 /** Find and replace in the document. */
 export function FindBar({ editor }: { editor: Editor }): ReactNode {
   const [wanted, setWanted] = useState<FindQuery>(() => {
-    const text = selectedText(editor) || findState(editor.state).wanted.text;
+    const text = readSelection(editor) || findState(editor.state).wanted.text;
     return { text, caseSensitive: false, wholeWord: false };
   });
   const [instead, setInstead] = useState("");
