@@ -113,7 +113,7 @@ def test_the_slash_menu_is_filtered_chosen_by_keys_and_put_away(room: Room):
     keys.type("and/or /")
     menu = page.get_by_role("listbox", name="Insert")
     menu.wait_for()
-    assert menu.get_by_role("option").count() == 12
+    assert menu.get_by_role("option").count() == 13
     assert window.text.get_attribute("aria-activedescendant") == "rich-slash-menu-paragraph"
     keys.press("Escape")
     menu.wait_for(state="hidden")
