@@ -416,6 +416,13 @@ REQUIREMENTS: tuple[Requirement, ...] = (
             "Undo and redo go through typing and decisions in the order in which they were made."),
     done("RD-vscode-agent-doc", "Editors", 21,
             "An answer of agent-doc gets into the editor's unsaved text, and typing goes on."),
+    done("RD-lsp-neovim", "Editors", 21,
+            "A headless Neovim accepts one change and rejects another with its own client; the text is right."),
+    done("RD-lsp-typing", "Editors", 21,
+            "What is typed in an editor is in the document, and what others write comes into its text."),
+    law("RD-lsp-ledger", "Editors", 21,
+            "Whatever an editor reports and refuses, and when, nothing typed is lost or doubled."),
+    done("RD-lsp-extra", "Editors", 21, "Without the extra `lsp` the command says in one sentence what to install."),
     law("RD-vscode-stable", "Editors", 21,
             "The extension uses no menu or interface that an ordinary editor refuses."),
 

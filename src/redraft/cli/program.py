@@ -47,6 +47,7 @@ SECTIONS = {
     "Bring your own agent": {
         "mcp": "commands.mcp",
         "acp": "commands.acp",
+        "lsp": "commands.lsp",
         "run": "commands.run",
         "views list": "commands.run",
         "views take": "commands.run",
