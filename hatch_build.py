@@ -12,9 +12,8 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 try:
     from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -27,9 +26,9 @@ OLDEST_NODE = 20
 WITHOUT = "REDRAFT_WITHOUT_WEB"
 
 
-@dataclass(frozen=True)
-class NodeProject:
-    """A folder with a package.json, what is built from it, and what it is built from."""
+class NodeProject(NamedTuple):
+    """A folder with a package.json, what is built from it, and what it is built from. (hatchling loads this file in a
+    way in which a dataclass cannot be made.)"""
 
     name: str
     folder: Path
