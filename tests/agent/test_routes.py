@@ -11,6 +11,7 @@ from redraft.agent.model_selection import Models
 from redraft.config import AgentLimits, ModelEntry, RoutingSettings, Settings
 from redraft.errors import RedraftError
 from redraft.providers.contract import ProviderError
+from redraft.providers.models import KeySources
 from redraft.providers.router import RoutedProvider
 from tests.agent.desk import Playing, call, edit, says
 
@@ -97,7 +98,7 @@ def test_a_model_behind_a_server_on_this_machine_counts_as_local():
 
 
 def test_a_key_alone_is_enough():
-    models = Models(environ={"ANTHROPIC_API_KEY": "k"})
+    models = Models(keys=KeySources({"ANTHROPIC_API_KEY": "k"}))
     assert models.provider("", untold).provider_name == "anthropic"
     assert list(models.known) == ["anthropic"]
 
@@ -112,19 +113,21 @@ def test_a_key_alone_is_enough():
     ],
 )
 def test_the_mode_says_which_side_begins(tmp_path: Path, mode: str, environ: dict[str, str], expected: str):
-    models = Models(RoutingSettings(agent_mode=mode), {"mine": script(tmp_path, "a.jsonl")}, environ)
+    models = Models(RoutingSettings(agent_mode=mode), {"mine": script(tmp_path, "a.jsonl")}, KeySources(environ))
     assert models.provider("", untold).provider_name == expected
 
 
 def test_a_model_that_is_named_answers_whatever_the_routing(tmp_path: Path):
     models = Models(
-        RoutingSettings(agent_mode="remote"), {"mine": script(tmp_path, "a.jsonl")}, {"OPENAI_API_KEY": "k"}
+        RoutingSettings(agent_mode="remote"),
+        {"mine": script(tmp_path, "a.jsonl")},
+        KeySources({"OPENAI_API_KEY": "k"}),
     )
     assert models.provider("mine", untold).provider_name == "scripted"
 
 
 def test_where_documents_stay_on_this_machine_no_other_model_can_be_named():
-    models = Models(RoutingSettings(agent_mode="local"), {}, {"OPENAI_API_KEY": "k"})
+    models = Models(RoutingSettings(agent_mode="local"), {}, KeySources({"OPENAI_API_KEY": "k"}))
     with pytest.raises(RedraftError) as caught:
         models.provider("openai", untold)
     assert caught.value.code == "model_unavailable"

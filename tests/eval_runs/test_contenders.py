@@ -14,6 +14,7 @@ from evals.tasks import MissingTask
 from redraft.agent.model_selection import Models
 from redraft.config import ModelEntry, RoutingSettings
 from redraft.errors import RedraftError
+from redraft.providers.models import KeySources
 from tests.eval_runs.making import edit, playing, says, task
 from tests.providers.conftest import endpoint, model_calls
 from tests.providers.wires import WIRES
@@ -51,7 +52,7 @@ def test_local_remote_and_hybrid_run_over_the_same_tasks_and_stand_side_by_side(
             "small": ModelEntry(kind="scripted", file=str(script)),
             "large": ModelEntry(kind=wire.kind, model=wire.model, base_url=endpoint.url, key_env="KEY"),
         },
-        {"KEY": "of-nobody"},
+        KeySources({"KEY": "of-nobody"}),
     )
     results = list(compare([TASK], [contender(name, models) for name in ("remote", "local", "hybrid_auto")]))
     assert matrix(results) == ["task     remote   local  hybrid_auto", "made-up  solved  failed       solved"]
