@@ -172,12 +172,68 @@ def test_a_prompt_that_was_noticed_in_several_turns_is_undone_and_redone_as_a_wh
 
 
 @pytest.mark.covers("RD-hooks-undo")
-@pytest.mark.parametrize("act", ["ln -s nowhere story.md", "mkdir story.md"])
+def test_a_prompt_is_one_unit_also_by_number_in_a_dry_run_and_for_its_undos(notes: Program):
+    before = documents(notes)
+    begin(notes, "Three things.")
+    for path in ("story.md", "windows.txt", "drafts/dull.md"):
+        shell(notes, f"printf 'Written.\\n' >> {path}")
+        notes.ok("tool", "read_document", json.dumps({"path": path}))
+    end(notes)
+    after = documents(notes)
+    [first, second, last] = sorted(turn["turn"] for turn in json.loads(notes.ok("turns", "--json"))["turns"])
+    told = json.loads(notes.ok("undo", str(second), "--dry-run", "--json"))
+    assert told["turns"] == [last, second, first]
+    assert {each["path"] for each in told["documents"]} == {"story.md", "windows.txt", "drafts/dull.md"}
+    assert documents(notes) == after
+    notes.ok("undo", str(first))
+    assert documents(notes) == before
+    undos = json.loads(notes.ok("turns", "--json"))["turns"][:3]
+    assert {turn["kind"] for turn in undos} == {"undo"}
+    notes.ok("undo", str(undos[1]["turn"]))
+    assert documents(notes) == after
+
+
+@pytest.mark.covers("RD-hooks-undo")
+def test_undo_before_a_prompts_end_was_heard_of_takes_back_what_it_created_too(notes: Program):
+    before = documents(notes)
+    begin(notes, "Create it.")
+    shell(notes, "sed -i s/dark/bright/ story.md; echo made > made.md")
+    notes.ok("undo")
+    assert documents(notes) == before
+    begin(notes, "Once more.")
+    shell(notes, "sed -i s/dark/bright/ story.md")
+    end(notes)
+    assert turns(notes)[-1] == ("Claude Code", "Once more.")
+    notes.ok("undo")
+    assert documents(notes) == before
+
+
+@pytest.mark.covers("RD-hooks-undo")
+def test_a_document_that_was_given_a_secrets_name_goes_back_once_the_person_agrees(notes: Program):
+    before = documents(notes)
+    begin(notes, "Hide it.")
+    shell(notes, "mv story.md .env.local; sed -i s/two/TWO/ windows.txt")
+    end(notes)
+    refused = notes.run("undo")
+    assert refused.status != 0
+    assert "--yes" in refused.err
+    assert "TWO" in notes.read("windows.txt")
+    notes.ok("undo", "--yes")
+    assert documents(notes) == before
+
+
+@pytest.mark.covers("RD-hooks-undo")
+@pytest.mark.parametrize(
+    "act", ["ln -s nowhere story.md", "mkdir story.md", "mkdir story.md; echo in > story.md/in.md"]
+)
 def test_a_document_that_an_agent_replaces_by_something_else_is_not_lost(notes: Program, act: str):
     begin(notes, "Replace it.")
     shell(notes, f"rm story.md; {act}; sed -i s/two/TWO/ windows.txt")
     end(notes)
-    if notes.run("undo").status != 0:  # there is something in the way: nothing is undone before it is gone
+    undone = notes.run("undo")
+    assert (undone.status == 0) == (act == "mkdir story.md")  # an empty folder is in nobody's way
+    if undone.status != 0:  # nothing is undone before it is gone
+        assert "move that away first" in undone.out
         assert "TWO" in notes.read("windows.txt")
         shell(notes, "rm -r story.md")
         notes.ok("undo")

@@ -124,8 +124,31 @@ def test_layout_joins_documents_where_most_of_them_are_and_leaves_shells_alone(a
     assert done.err.count("It was skipped.") == 2
     window = tmux.ask(a, "window_id")
     assert set(tmux.inside(window)) == {a, b, c, shell}, "the pane of another document has left, the shell has not"
-    assert tmux.ask(c, "pane_left") == tmux.ask(a, "pane_left"), "stacked"
+    assert next(column for column in shape(tmux, a) if a in column)[:3] == [c, a, b], (
+        "stacked, in the order that was named"
+    )
     assert tmux.ask("work:", "pane_id") == c
+
+
+@pytest.mark.slow
+@pytest.mark.covers("AD-layout-rearranges", "AD-layout-args")
+def test_layout_rearranges_panes_that_are_in_the_window_already(agent_doc: AgentDoc, tmux: Tmux):
+    a = tmux.session("work", *SLEEP)
+    b, c = (tmux.split(a, *SLEEP) for _ in range(2))
+    tmux.run("select-layout", "-t", a, "even-horizontal")
+    register(agent_doc, a=a, b=b, c=c)
+    for names, split in (("abc", "v"), ("cab", "v"), ("cab", "h"), ("bca", "h"), ("abc", "v"), ("cba", "h")):
+        panes = [{"a": a, "b": b, "c": c}[name] for name in names]
+        agent_doc.ok("layout", *(f"{name}.md" for name in names), "--split", split)
+        assert shape(tmux, a) == ([panes] if split == "v" else [[pane] for pane in panes])
+        sizes = [int(tmux.ask(pane, "pane_height" if split == "v" else "pane_width")) for pane in panes]
+        assert max(sizes) - min(sizes) <= 2, "in equal shares"
+        assert tmux.ask("work:", "pane_id") == panes[0], "the first has the focus"
+        # What stands so already is left alone, also where somebody has made one of the panes larger.
+        tmux.run("resize-pane", "-t", panes[0], "-y" if split == "v" else "-x", "20")
+        before = tmux.ask(a, "window_layout")
+        agent_doc.ok("layout", *(f"{name}.md" for name in names), "--split", split)
+        assert tmux.ask(a, "window_layout") == before
 
 
 @pytest.mark.slow

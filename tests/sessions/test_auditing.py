@@ -101,3 +101,17 @@ def test_the_root_is_given_or_found_by_markers_then_git_then_here(agent_doc: Age
     agent_doc.write("a/package.json", "")
     assert root("--root", str(agent_doc.folder)) == "top"
     assert agent_doc.run("audit-docs", "--root", "nowhere").status == 4
+
+
+@pytest.mark.covers("AD-audit-tree")
+@pytest.mark.parametrize("head", ["src/", "src", "src/app/", "./", ".", "thing/", "thing"])
+def test_a_tree_may_begin_with_the_folder_that_it_is_of(agent_doc: AgentDoc, head: str):
+    inside = head.rstrip("/") if head.startswith("src") else "."
+    for name in ("a.py", "deep/b.py"):
+        agent_doc.write(f"{inside}/{name}", "x\n")
+    tree = f"```\n{head}\n├── a.py\n├── gone.py\n└── deep/\n    └── b.py\n```\n"
+    agent_doc.write("AGENTS.md", f"# Tree\n\n{tree}\n```text\n{head}  # again\n├── a.py\n```\n")
+    told = agent_doc.run("audit-docs", "--root", ".")
+    gone = "gone.py" if inside == "." else f"{inside}/gone.py"
+    issues = [line for line in told.out.splitlines() if line.startswith("AGENTS.md")]
+    assert (told.status, issues) == (1, [f"AGENTS.md:6: {gone} is in the tree but not in the project"])

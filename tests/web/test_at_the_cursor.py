@@ -141,6 +141,19 @@ def test_the_bubble_and_an_empty_line_ask_too_and_an_answer_without_a_change_is_
     assert desk.last_job()["instruction"].startswith("At the empty line 4 of tale.md: Continue the text")
 
 
+@pytest.mark.covers("RD-words-arrive")
+def test_what_was_asked_in_the_chat_opens_at_its_first_change_and_the_next_request_can_be_typed(desk: Desk):
+    desk.write("other.md", TALE)
+    desk.server.post("/api/tabs", {"path": "other.md"})
+    desk.begin(agentModel="editor", active="other.md", order=["other.md"])
+    desk.page.get_by_role("textbox", name="Text of other.md").wait_for()
+    desk.ask("Make it longer ago")
+    desk.page.get_by_role("tab", name="tale.md", selected=True).wait_for()
+    bar(desk).get_by_role("button", name='Accept: "eleven" → "twelve"').wait_for()
+    desk.page.keyboard.type("And then")
+    assert desk.composer.input_value() == "And then"
+
+
 @pytest.mark.covers("RD-agent-line")
 def test_with_the_panel_closed_the_foot_says_what_the_agent_does_and_costs_and_stops_it(desk: Desk):
     text = begun(desk, "slow", "source")

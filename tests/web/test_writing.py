@@ -164,3 +164,19 @@ def test_an_address_that_names_a_document_opens_it(room: Room):
     page.goto(room.server.url + room.server.post("/api/visit")["path"] + "#open=in/two%20words.md")
     page.get_by_role("tab", name="two words.md", selected=True).wait_for()
     assert page.evaluate("location.hash") == ""
+
+
+@pytest.mark.covers("RD-writing-backlinks")
+def test_the_outline_lists_the_documents_that_link_to_this_one(room: Room):
+    (room.folder / "linked").mkdir()
+    room.write("linked/lamp post.md", STORY)
+    room.write("linked/other.md", "# Other\n\nSee [the lamp](lamp%20post.md) first.\n")
+    room.write("wiki.md", "# Wiki\n\n[[lamp post]]\n")
+    room.write("unlinked.md", "# Not\n\nA lamp post stood there.\n")
+    page = room.window("linked/lamp post.md", side="outline").page
+    links = page.get_by_role("navigation", name="Links to this document")
+    links.get_by_role("button", name="wiki.md").wait_for()
+    assert sorted(links.get_by_role("button").all_inner_texts()) == ["linked/other.md", "wiki.md"]
+    assert serious(page) == []
+    links.get_by_role("button", name="linked/other.md").click()
+    page.get_by_role("tab", name="other.md", selected=True).wait_for()

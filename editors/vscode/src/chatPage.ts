@@ -1,7 +1,7 @@
 /** The page of the agent's view. All words in it are put there as text. */
 
 export interface Entry {
-  kind: "asked" | "words" | "note" | "call" | "failed" | "change" | "foot";
+  kind: "asked" | "words" | "note" | "thought" | "call" | "failed" | "change" | "foot";
   text: string;
 }
 

@@ -93,6 +93,7 @@ class Agent:
         mode: str | None = None,
         model: str = "",
         agent: str = "",
+        agent_options: Mapping[str, str] | None = None,
         document: str = "",
         asked_by: str = PERSON.name,
     ) -> Job:
@@ -131,6 +132,7 @@ class Agent:
             allowed.name,
             model=model,
             agent=agent,
+            agent_options=dict(agent_options or {}),
             document=document or (shown if front is None else front.path),
             in_front=bool(document) or front is not None,
             selection=selection,
@@ -239,9 +241,19 @@ class Agent:
         """Answer the job's question; `no_user_answer` leaves it to the agent."""
         return self._reply(job_id, question_id, {"answer": answer or NO_ANSWER}, "clarification")
 
-    def confirm(self, job_id: str, question_id: str, *, allow: bool, remember: PermissionRule | None = None) -> Job:
-        """Allow what the job wants to do, or deny it; `remember` also stores a rule for the future."""
-        job = self._reply(job_id, question_id, {"allow": allow}, "confirmation", "estimate")
+    def confirm(
+        self,
+        job_id: str,
+        question_id: str,
+        *,
+        allow: bool,
+        for_job: bool = False,
+        remember: PermissionRule | None = None,
+    ) -> Job:
+        """Allow what the job wants to do, or deny it; `for_job` allows the same for the rest of the job, `remember`
+        stores a rule for the future."""
+        reply = {"allow": allow, **({"for_job": True} if allow and for_job else {})}
+        job = self._reply(job_id, question_id, reply, "confirmation", "estimate")
         if remember is not None:
             self.environment.rules.remember(remember)
         return job

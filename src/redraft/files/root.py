@@ -126,6 +126,12 @@ class Root:
         except RedraftError as error:
             return error.code == "outside_folder"  # a link, here or on the way
 
+    def is_empty_folder(self, path: DocPath) -> bool:
+        try:
+            return self.is_folder(path) and not self.names_in(path)
+        except RedraftError:
+            return False  # a link, here or on the way
+
     def _status(self, path: DocPath) -> os.stat_result | None:
         try:
             with self.open_parent(path) as parent:

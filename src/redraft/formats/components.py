@@ -9,6 +9,7 @@ nobody knows where the region was meant to end.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
@@ -254,7 +255,7 @@ def fill_component(text: str, place: Component, content: str, options: FillOptio
     for tame in (escape_markers(entry), escape_markers(entry, in_code=True), swap_fences(escape_markers(entry))):
         inner = _new_inner(place.inner(text), adopt_newlines(tame, text), options)
         result = text[: place.inner_start] + inner + text[place.inner_end :]
-        if is_undisturbed(text, result, place):
+        if is_undisturbed(text, result, place) and not _lost(text, result):
             return result
     raise Refused(
         f"With this content the document's markers would no longer match; {place.name!r} was left alone.",
@@ -263,11 +264,17 @@ def fill_component(text: str, place: Component, content: str, options: FillOptio
     )
 
 
+def _lost(before: str, after: str) -> Counter[str]:
+    """The components that are there no more."""
+    return Counter(each.name for each in components(before)) - Counter(each.name for each in components(after))
+
+
 def _new_inner(inner: str, entry: str, options: FillOptions) -> str:
     """The new text between the markers."""
     opening = _FIRST_BREAK.match(inner)
     if opening is None and options.mode == "replace" and entry.count("\n") <= 1 and not re.search(r"[\r\n]", inner):
-        return entry.rstrip("\r\n")  # a component within a line stays there
+        nested = [inner[each.start : each.end] for each in _outermost(inner)]
+        return " ".join([entry.rstrip("\r\n"), *nested])  # a component within a line stays there
     head = opening[0] if opening else ""
     indent = _INDENT.search(inner)
     tail = indent[0] if indent and indent.start() >= len(head) else ""
@@ -283,7 +290,7 @@ def _new_inner(inner: str, entry: str, options: FillOptions) -> str:
 
 def _entries(old: str, entry: str, options: FillOptions) -> str:
     if options.mode == "replace":
-        return entry
+        return entry + _nested(old)  # what fills a component does not speak of those within it
     room = options.max_entries - sum(1 for line in split_lines(entry) if line.strip())
     after = options.mode == "append"
     entries = old if not options.max_entries else _newest_lines(old, max(room, 0), last=after)
@@ -304,7 +311,27 @@ def _newest_lines(old: str, room: int, *, last: bool) -> str:
     for start, end in _unbroken(old):
         if start < at < end:
             at = start if last else end
-    return old[at:] if last else old[:at]
+    cut, kept = (old[:at], old[at:]) if last else (old[at:], old[:at])
+    return _nested(cut) + kept if last else kept + _nested(cut)
+
+
+def _outermost(text: str) -> list[Component]:
+    """The components in a text, without those nested in another."""
+    try:
+        found = components(text)
+    except Refused:
+        return []
+    return [each for each in found if not any(other.holds(each) for other in found)]
+
+
+def _nested(text: str) -> str:
+    """The components in a text, each with its content on lines of its own."""
+    pieces: list[str] = []
+    for each in _outermost(text):
+        indent = _INDENT.search(text, 0, each.start)
+        piece = text[each.start if indent is None else indent.start() : each.end]
+        pieces.append(piece + adopt_newlines("\n", text))
+    return "".join(pieces)
 
 
 def _unbroken(text: str) -> list[tuple[int, int]]:

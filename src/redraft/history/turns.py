@@ -220,7 +220,16 @@ class Turns:
             raise Refused(f"There is no turn {number}.", code="turn_not_found", turn=number)
         return self._read(row)
 
-    def recent(self, *, limit: int = 50, path: str | None = None, before: int | None = None) -> list[TurnRecord]:
+    def recent(
+        self,
+        *,
+        limit: int = 50,
+        path: str | None = None,
+        before: int | None = None,
+        author: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+    ) -> list[TurnRecord]:
         """The newest turns first."""
         where, values = ["1"], list[Any]()
         if path is not None:
@@ -232,6 +241,11 @@ class Turns:
         if before is not None:
             where.append("id < ?")
             values.append(before)
+        bounds = (("author_name = ?", author), ("created >= ?", since), ("created < ?", until))
+        for condition, value in bounds:
+            if value is not None:
+                where.append(condition)
+                values.append(value)
         query = f"SELECT {COLUMNS} FROM turns WHERE {' AND '.join(where)} ORDER BY id DESC LIMIT ?"  # noqa: S608
         return [self._read(row) for row in self._db.rows(query, (*values, limit))]
 

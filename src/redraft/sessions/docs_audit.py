@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from redraft.formats.markdown_headings import headings
@@ -18,7 +19,7 @@ from redraft.text.lines import split_lines
 from redraft.text.markdown_blocks import fences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "README.md", "SKILL.md")
 BUDGET = 1000
@@ -40,6 +41,8 @@ _SKIPPED = {
     ".redraft",
 }
 _TREE = re.compile(r"(?P<lead>(?:[│|]?[ \t\u00a0]+)*)(?:├|└|\+|`)(?:─|-){1,3}[ \t\u00a0]*(?P<name>\S.*)")
+# What a tree may begin with: the folder that it is of.
+_HEAD = re.compile(r"(?P<name>(?!\.+/?[ \t]*$)[\w.@+-]+(?:/[\w.@+-]+)*)/?[ \t]*(?:#.*)?\s*\Z")
 _ACTIONABLE = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s|`[^`]+`|^\s*\|.*\||^\s*(?:```|~~~)")
 
 
@@ -85,7 +88,7 @@ def audit(root: str) -> DocsAudit:
         with open(os.path.join(root, name), encoding="utf-8", errors="replace", newline="") as file:
             text = file.read()
         total += len(split_lines(text))
-        entries = list(_tree_entries(text))
+        entries = list(_tree_entries(text, root))
         issues += [
             DocsIssue(name, line, f"{path} is in the tree but not in the project")
             for line, path in entries
@@ -109,15 +112,33 @@ def _instruction_files(root: str) -> Iterator[str]:
                 yield os.path.relpath(path, root)
 
 
-def _tree_entries(text: str) -> Iterator[tuple[int, str]]:
-    """The paths that a drawn tree names, each with its line."""
+def _tree_entries(text: str, root: str) -> Iterator[tuple[int, str]]:
+    """The paths that drawn trees name, each with its line."""
     for block in fences(text, frontmatter_end(text)):
-        first = text.count("\n", 0, block.start) + 1
-        parents: list[tuple[int, str]] = []
-        for number, line in enumerate(split_lines(text[block.start : block.end])):
-            match = _TREE.match(line.rstrip())
-            if match is None:
-                continue
+        lines = list(enumerate(split_lines(text[block.start : block.end]), text.count("\n", 0, block.start) + 1))
+        starts = [at for at, (_, line) in enumerate(lines) if _HEAD.match(line)]
+        for start, end in pairwise([0, *(at for at in starts if at), len(lines)]):
+            head = _HEAD.match(lines[start][1])
+            entries = list(_branches(lines[start:end]))
+            below = head["name"] if head is not None and _is_folder_of(head["name"], entries, root) else ""
+            yield from ((number, os.path.join(below, path)) for number, path in entries)
+
+
+def _is_folder_of(name: str, entries: list[tuple[int, str]], root: str) -> bool:
+    """Whether a tree that begins with this name is the one of that folder, and not of the whole project: by where more
+    of it is."""
+    inside, beside = (
+        sum(os.path.lexists(os.path.join(root, below, path)) for _, path in entries) for below in (name, "")
+    )
+    return inside > beside or (inside == beside and os.path.isdir(os.path.join(root, name)))
+
+
+def _branches(lines: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """The paths of one tree, from its beginning."""
+    parents: list[tuple[int, str]] = []
+    for number, line in lines:
+        match = _TREE.match(line.rstrip())
+        if match is not None:
             name = re.split(r"\s+(?:#|//|—|–|-|←|<-)\s|\s{2,}", match["name"])[0].strip().rstrip("/")
             depth = len(match["lead"])
             while parents and parents[-1][0] >= depth:
@@ -125,7 +146,7 @@ def _tree_entries(text: str) -> Iterator[tuple[int, str]]:
             if name and "..." not in name and "…" not in name and "*" not in name:
                 path = "/".join([*(parent for _, parent in parents), name])
                 parents.append((depth, name))
-                yield first + number, path
+                yield number, path
 
 
 def _stale_issues(root: str, name: str, named: list[str]) -> Iterator[DocsIssue]:

@@ -35,7 +35,7 @@ def examine(agent_files: AgentDocFiles, root: str, live: Collection[str] | None)
     try:
         entries = registry.load(agent_files)
     except RedraftError as error:
-        return [*found, Finding(f".agent-doc/{registry.FILE}", error.message, "Fix it or remove it.")]
+        return [*found, Finding(agent_files.shown(registry.FILE), error.message, "Fix it or remove it.")]
     for session, entry in entries.items():
         found += _entry_findings(session, entry, root, live)
     return found
@@ -53,16 +53,16 @@ def document_findings(file: str, shown: str) -> Iterator[Finding]:
 
 def _find_undelivered_answers(agent_files: AgentDocFiles) -> Iterator[Finding]:
     for name in agent_files.names(ANSWERS):
-        place = f".agent-doc/{ANSWERS}/{name}"
+        place = agent_files.shown(f"{ANSWERS}/{name}")
         yield Finding(place, "This answer never reached its document.", "Send it to `agent-doc write`, or remove it.")
     for name in agent_files.names(PATCHES):
-        place = f".agent-doc/{PATCHES}/{name}"
+        place = agent_files.shown(f"{PATCHES}/{name}")
         yield Finding(place, "No editor took this answer.", "Open the document in the editor, or remove it.")
 
 
 def _entry_findings(session: str, entry: PaneEntry, root: str, live: Collection[str] | None) -> Iterator[Finding]:
     file = os.path.join(root, entry.file)
-    shown = entry.file or session
+    shown = os.path.relpath(file) if entry.file else session
     if live is not None and entry.pane not in live:
         yield Finding(shown, f"Its pane {entry.pane} is gone.", "Run `agent-doc resync`.")
     if not os.path.isfile(file):

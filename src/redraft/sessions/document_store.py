@@ -7,6 +7,7 @@ as stale, never merged here, because only the caller knows its base.
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -14,6 +15,7 @@ from redraft.errors import Busy, Forbidden, Stale
 from redraft.files.paths import is_internal, parse_path
 from redraft.files.root import Root, check_not_secret_link
 from redraft.files.secret_detection import check_file_not_secret, secret_error
+from redraft.files.syscalls import Unsupported, drop_lease, take_read_lease
 from redraft.files.textfile import decode
 from redraft.history.turns import Author
 from redraft.workspace.turns.modes import Mode, WriteTime, mode_by_name
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 State = Literal["applied", "proposed", "unchanged"]
 # Somebody who types without a pause changes the document between a read and a write again and again.
 ATTEMPTS = 50
+SAVE_SECONDS = 5.0
+_PAUSE = 0.02
+# Where the system does not tell who has a file open, a file is saved if nothing was written for so long.
+_QUIET = 0.1
 # The mode `merge` writes at once, merging what was typed meanwhile. The session decides the base of that merge, so a
 # change in between is refused here and retried, rather than merged from a base that nobody named.
 _MERGING = Mode("merge", WriteTime.AT_ONCE)
@@ -74,6 +80,7 @@ class WorkspaceStore:
     author: Author
 
     def read(self, path: str) -> StoredText:
+        wait_until_saved(os.path.join(self.workspace.folder, path))
         document = self.workspace.read(path, author=self.author)
         return StoredText(str(document.text), document.version)
 
@@ -104,6 +111,7 @@ class FileStore:
     folder: str = ""
 
     def read(self, path: str) -> StoredText:
+        wait_until_saved(self.file)
         check_not_secret_link(self.file)
         folder, name = os.path.split(self.file)
         with Root.open(folder) as root:
@@ -125,6 +133,32 @@ class FileStore:
         raise Forbidden(f"{path} is open read-only.", path=path)
 
 
+def wait_until_saved(file: str) -> None:
+    """Wait while another program has the file open for writing: what it has written may be half of a document. One that
+    keeps it open without writing is not waited for longer."""
+    begun = time.monotonic()
+    while not _is_saved(file):
+        waited = time.monotonic() - begun
+        if waited > SAVE_SECONDS:
+            if time.time() - os.stat(file).st_mtime > SAVE_SECONDS:
+                return
+            raise Busy(f"Another program is still writing {os.path.relpath(file)}. Try again when it is saved.")
+        time.sleep(_PAUSE)
+
+
+def _is_saved(file: str) -> bool:
+    try:
+        fd = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return True  # whoever reads it says what is wrong
+    try:
+        return take_read_lease(fd) and (drop_lease(fd) or True)
+    except Unsupported:
+        return abs(time.time() - os.fstat(fd).st_mtime) > _QUIET
+    finally:
+        os.close(fd)
+
+
 def _decode_text(path: str, data: bytes) -> str:
     """A file's text, if it is not a secret."""
     check_file_not_secret(path, data)
@@ -142,7 +176,7 @@ def change(store: DocumentStore, path: str, title: str, make: Callable[[str], st
             return store.write(path, text, current.version, title)
         except Stale:
             continue
-    raise Busy(f"{path} keeps changing; nothing was written.")
+    raise Busy("The document keeps changing; nothing was written.")
 
 
 def agent_author(name: str) -> Author:

@@ -83,15 +83,21 @@ class Repository:
             raise Refused(f"{os.path.basename(file)} is not in a git repository.")
         return found
 
+    @property
+    def shown(self) -> str:
+        """The document's path from where the person stands."""
+        return os.path.relpath(os.path.join(self.top, self.file))
+
     # Committing
 
     def refusal(self) -> str | None:
         """Why the document cannot be committed, as a sentence; None if it can."""
         if is_secret_name(self.file):
-            return f"{self.file} may contain a secret, so it is not committed."
+            return f"{self.shown} may contain a secret, so it is not committed."
         if not self._is_tracked() and self._is_ignored():
             return (
-                f"{self.file} is ignored by git, so it is not committed. To commit it anyway, `git add -f` it yourself."
+                f"{self.shown} is ignored by git, so it is not committed. To commit it anyway, `git add -f` it "
+                "yourself."
             )
         return None
 
@@ -110,7 +116,7 @@ class Repository:
         does not change, and whatever else is staged stays staged."""
         self._check_committable()
         if not self._git_succeeds("diff", "--cached", "--quiet", "--", self.file):
-            raise Refused(f"{self.file} is staged; commit that first, or `git restore --staged` it.", code="conflict")
+            raise Refused(f"{self.shown} is staged; commit that first, or `git restore --staged` it.", code="conflict")
         known = self._find_committed_entry()
         if known is None:
             raise Refused("git no longer has this document. Commit the whole document once.", code="conflict")
@@ -320,7 +326,7 @@ class Repository:
         found = _run_git(self.top, "show", f"{commit}:{self.file}")
         text = None if found.returncode else _decode_text(found.stdout)
         if text is None:
-            raise Refused(f"{self.file} is not in the commit {commit}, or is not text there.", code="not_found")
+            raise Refused(f"{self.shown} is not in the commit {commit}, or is not text there.", code="not_found")
         return text
 
     def _git_output(self, *words: str, given: bytes | None = None, index: str | None = None) -> str:
@@ -329,7 +335,7 @@ class Repository:
             done = _run_git(self.top, *words, given=given, index=index)
             if done.returncode == 0:
                 return os.fsdecode(done.stdout).rstrip("\n")
-            output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+            output = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())
             if not _LOCKED.search(output) or time.monotonic() >= deadline:
                 raise Refused(f"git {words[0]} failed: {output}", code="conflict", command=words[0])
             time.sleep(_PAUSE)  # another git works here; it is done soon

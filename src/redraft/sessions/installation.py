@@ -119,7 +119,7 @@ def _install_with_editor(program: str, environ: Mapping[str, str]) -> str:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RedraftError(f"{program} did not install the extension: {error}.") from error
     if done.returncode:
-        output = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
+        output = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())
         raise RedraftError(f"{program} did not install the extension: {output[-500:]}")
     return program
 
@@ -203,7 +203,7 @@ def _run_pip(*words: str) -> str:
     except subprocess.TimeoutExpired as error:
         raise RedraftError("pip did not finish in time; it is unknown whether there is a newer version.") from error
     if done.returncode:
-        output = done.stderr.decode("utf-8", "replace").strip()
+        output = " ".join(done.stderr.decode("utf-8", "replace").split())
         if "No module named pip" in output:
             raise Refused("This was not installed with pip; upgrade it with the program that installed it.")
         raise RedraftError(f"pip failed: {output[-500:]}")

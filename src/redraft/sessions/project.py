@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self
 
-from redraft.errors import Refused
+from redraft.errors import Forbidden, Refused
 from redraft.files.atomic_write import write_file
 from redraft.files.paths import DocPath, parse_path
 from redraft.files.root import Root, check_not_secret_link
@@ -46,19 +46,42 @@ class Project:
         """The document's name in `.agent-doc`."""
         return sha256(os.fsencode(self.file)).hexdigest()
 
+    def shown(self, name: str) -> str:
+        """A path in the project's folder, from where the person stands."""
+        return os.path.relpath(os.path.join(self.root, name))
+
     @staticmethod
     def of(file: str, here: str) -> Project:
         """The project of a file named relative to `here`: the nearest folder above it with an `.agent-doc`; else
-        `here`, if the file is inside it; else the file's own folder. A workspace that contains it is used as it is."""
+        `here`, if the file is inside it; else the file's own folder. A workspace that contains it is used as it is.
+        Refused for a link that leads out of the project in which it is named."""
         here = os.path.realpath(here)
         real = os.path.realpath(os.path.join(here, file))
         own = os.path.dirname(real)
-        inside = own == here or own.startswith(os.path.join(here, ""))
+        _check_link(file, os.path.dirname(os.path.normpath(os.path.join(here, file))), real, here)
+        inside = _is_inside(own, here)
         root = _nearest(own, AGENT_DOC) or (here if inside else own)
         project = Project(real, root, _nearest(own, WORKSPACE) or root)
         check_name_not_secret(project.path)
         check_not_secret_link(project.file)
         return project
+
+
+def _check_link(file: str, named_in: str, real: str, here: str) -> None:
+    """Refuse a name whose links lead out of the project that has it: the file there may be anybody's."""
+    root = (
+        _nearest(named_in, AGENT_DOC) or _nearest(named_in, WORKSPACE) or (here if _is_inside(named_in, here) else "")
+    )
+    if root and not _is_inside(real, os.path.realpath(root)):
+        raise Forbidden(
+            f"{file} is a link that leads out of the project, to {real}. To work on that file, name it itself.",
+            code="outside_folder",
+            path=file,
+        )
+
+
+def _is_inside(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
 
 
 def _nearest(folder: str, name: str) -> str | None:
@@ -90,6 +113,10 @@ class AgentDocFiles:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._root.close()
+
+    def shown(self, name: str) -> str:
+        """A file's path from where the person stands."""
+        return os.path.relpath(os.path.join(self._root.folder, AGENT_DOC, name))
 
     def read(self, name: str) -> bytes | None:
         """The content of a file; None if there is none."""

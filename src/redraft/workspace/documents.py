@@ -189,7 +189,8 @@ class Documents:
         if stored is None:
             return None
         where = DocPath(stored.base_path or stored.path or path)
-        image = self.read_file(where, stored.saved)
+        # An empty folder that another program put in its place hides no file.
+        image = None if self._root.is_empty_folder(where) else self.read_file(where, stored.saved)
         data = None if image is None else image.data
         if data != stored.saved:
             looked = self.look(where)

@@ -41,6 +41,7 @@ from redraft.workspace.turns.modes import MODES, Mode, mode_by_name
 from redraft.workspace.turns.plan import plan_ahead, plan_proposal, plan_write
 from redraft.workspace.turns.turn import Outcome, Turn
 from redraft.workspace.undo import rollback, trash
+from redraft.workspace.undo.history_view import HistoryView
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -78,6 +79,7 @@ class Workspace:
 
     def __init__(self, engine: Engine, folder: str, identity: str, notices: Iterable[str]) -> None:
         self._engine = engine
+        self.history = HistoryView(engine)
         self.folder = folder
         self.id = identity
         self._notices = list(notices)
@@ -318,9 +320,7 @@ class Workspace:
         return Outcome(record, list(paths), pending, plan.conflicts)
 
     def turns(self, *, limit: int = 50, path: str | None = None, before: int | None = None) -> Sequence[TurnRecord]:
-        found = None if path is None else self._engine.documents.path(path)
-        self._engine.outside.look_now()
-        return self._engine.turns.recent(limit=limit, path=found, before=before)
+        return self.history.turns(limit=limit, path=path, before=before)
 
     def look(self, number: int | None) -> None:
         """Record what another program did to the documents of a turn, or to any document, before going on."""
@@ -361,14 +361,18 @@ class Workspace:
         return {turn.token: turn.id for turn in self._engine.turns.proposals()}
 
     def count_turns(self, author_kind: AuthorKind, *, since: float = 0.0) -> Mapping[State, int]:
-        """How many turns of these authors are in each state."""
         return self._engine.turns.tally(author_kind, since=since)
 
-    def plan_undo(self, turn: TurnRecord) -> tuple[Plan, Sequence[Clash]]:
-        """What undoing a turn would write, or what prevents it. Nothing is undone."""
-        self.look(turn.id)
+    def turns_undone_with(self, turn: TurnRecord | None) -> Sequence[TurnRecord]:
+        """A turn with those that are undone with it, the newest first: an agent's work for one prompt."""
+        return [] if turn is None else rollback.turns_of_one_prompt(self._engine, turn)
+
+    def plan_undo(self, turns: Sequence[TurnRecord]) -> tuple[Sequence[Plan], Sequence[Clash]]:
+        """What undoing these turns, the newest first, would write, or what stands in their way. Nothing is undone."""
+        self._engine.outside.prompts.look()
+        self.look(turns[0].id)
         with self._engine.journal.lock():
-            return rollback.plan_undo(self._engine, turn)
+            return rollback.plan_undo_all(self._engine, turns)
 
     def revisions(self, path: str, text: str) -> Sequence[past_texts.Revision]:
         """The texts of a document in order, ending with `text`, its current one."""
@@ -404,21 +408,22 @@ class Workspace:
         called: AuditLine | None = None,
         confirmed: Container[str] = (),
     ) -> rollback.RollbackResult:
+        self._engine.outside.prompts.look()
         self.look(number)
         turn = self._engine.turns.last_to_undo() if number is None else self.show(number)
-        self._check_stays_secret(turn, author, confirmed)
+        self._check_stay_secret(self.turns_undone_with(turn), author, confirmed)
         return rollback.undo(self._engine, number, author=author, called=called)
 
     def redo(self, *, author: Author = PERSON, confirmed: Container[str] = ()) -> rollback.RollbackResult:
         self.look(None)
-        self._check_stays_secret(self._engine.turns.last_to_redo(), author, confirmed)
+        self._check_stay_secret(self.turns_undone_with(self._engine.turns.last_to_redo()), author, confirmed)
         return rollback.redo(self._engine, author=author)
 
     def restore(
         self, number: int, *, author: Author = PERSON, confirmed: Container[str] = ()
     ) -> rollback.RollbackResult:
         self.look(number)
-        self._check_stays_secret(self.show(number), author, confirmed, restoring=True)
+        self._check_stay_secret([self.show(number)], author, confirmed, restoring=True)
         return rollback.restore(self._engine, number, author=author)
 
     def rollback(
@@ -431,20 +436,18 @@ class Workspace:
         confirmed: Container[str] = (),
     ) -> rollback.RollbackResult:
         self.look(number)
-        self._check_stays_secret(self.show(number), author, confirmed, restoring=True)
+        self._check_stay_secret([self.show(number)], author, confirmed, restoring=True)
         return rollback.rollback(self._engine, number, mode, hunk_ids, author=author)
 
-    def _check_stays_secret(
-        self, turn: TurnRecord | None, author: Author, confirmed: Container[str], *, restoring: bool = False
+    def _check_stay_secret(
+        self, turns: Sequence[TurnRecord], author: Author, confirmed: Container[str], *, restoring: bool = False
     ) -> None:
-        if turn is None:
-            return
-        hidden = set[str]()
-        if author != PERSON:  # who may not read a secret can neither delete, write nor move it
-            hidden = find_withheld(self._engine, turn.id, rollback.turn_texts(self._engine, turn))
-        if hidden:
-            raise secret_error(min(hidden))
-        check_stays_secret(self._engine, turn, confirmed, restoring=restoring)
+        for turn in turns:
+            if author != PERSON:  # who may not read a secret can neither delete, write nor move it
+                hidden = find_withheld(self._engine, turn.id, rollback.turn_texts(self._engine, turn))
+                if hidden:
+                    raise secret_error(min(hidden))
+            check_stays_secret(self._engine, turn, confirmed, restoring=restoring)
 
     def three_way(self, number: int, path: str) -> rollback.ThreeWayView:
         if path in find_withheld(self._engine, number, rollback.turn_texts(self._engine, self.show(number))):
@@ -468,11 +471,9 @@ class Workspace:
         return [(draft.base_path, draft.path) for draft in self._engine.documents.drafts()]
 
     def draft_unmasked(self, path: str) -> Draft | None:
-        """The draft, even of a secret. For callers that decide themselves who may see it."""
         return self._engine.documents.draft(self.path(path))
 
     def draft_of(self, image: str) -> Draft:
-        """The draft that a turn's step has stored."""
         return self._engine.documents.from_image(image)
 
     def accept(

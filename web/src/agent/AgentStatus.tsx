@@ -8,7 +8,7 @@ import { cancelJob } from "./actions";
 import { formatSpent, toSpent } from "./descriptions";
 import { describeProgress, describeSubagents, headline } from "./JobProgress";
 import { isBusy, type JobView } from "./jobView";
-import { jobsQuery, spentTodayQuery } from "./queries";
+import { busyJobsQuery, spentTodayQuery } from "./queries";
 import { useJobs } from "./useJobs";
 
 /**
@@ -16,20 +16,13 @@ import { useJobs } from "./useJobs";
  * far, and Cancel.
  */
 export function AgentStatus(): ReactNode {
-  const { data: jobs = [] } = useQuery(jobsQuery);
-  const busy = jobs.filter(
-    ({ status }) => status === "queued" || status === "running" || status === "waiting_for_user",
-  );
+  const { data: busy = [] } = useQuery(busyJobsQuery);
   const [running] = busy;
-  const [job] = useJobs(running ? [running.job_id] : []);
+  const [job] = useJobs(running ? [running] : []);
   return (
     <section className={css.line} aria-label="Agent status">
       <Sparkles size={13} aria-hidden className={css.icon} />
-      {running ? (
-        <Working key={running.job_id} jobId={running.job_id} view={job?.log.view} others={busy.length - 1} />
-      ) : (
-        <Resting last={jobs[0]} />
-      )}
+      {running ? <Working key={running} jobId={running} view={job?.log.view} others={busy.length - 1} /> : <Resting />}
     </section>
   );
 }
@@ -65,33 +58,19 @@ function Working({ jobId, view, others }: { jobId: string; view: JobView | undef
   );
 }
 
-interface RestingProps {
-  last: { status: string; error: { [key: string]: unknown } | null } | undefined;
-}
-
 /** Nothing is running. */
-function Resting({ last }: RestingProps): ReactNode {
-  const agentOpen = useStore((store) => store.agentOpen);
+function Resting(): ReactNode {
   const { data: days } = useQuery(spentTodayQuery);
-  const today = days?.[0] ? formatSpent(toSpent(days[0])) : "";
-  if (last?.status !== "failed" || agentOpen) {
-    return (
-      <>
-        <p className={css.text}>The agent is ready.</p>
-        {today ? (
-          <span className={css.spent}>
-            {today} on {days?.[0]?.name}
-          </span>
-        ) : null}
-      </>
-    );
-  }
+  const day = days?.[0];
+  const spent = day ? formatSpent(toSpent(day)) : "";
   return (
     <>
-      <p className={css.text}>The last request failed.</p>
-      <Button small look="quiet" onClick={() => show({ agentOpen: true, side: null })}>
-        Show
-      </Button>
+      <p className={css.text}>The agent is ready.</p>
+      {day && spent ? (
+        <span className={css.spent}>
+          {spent} on {day.name}
+        </span>
+      ) : null}
     </>
   );
 }

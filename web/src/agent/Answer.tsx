@@ -3,11 +3,11 @@ import css from "./agent.module.css";
 import { ChangeCard } from "./ChangeCard";
 import { Clarification } from "./Clarification";
 import { Consent } from "./Consent";
-import { formatSpent } from "./descriptions";
+import { describeUsage, formatSpent } from "./descriptions";
 import { type Exchange, groupParts } from "./exchanges";
 import { FailureCard } from "./FailureCard";
 import { JobProgress } from "./JobProgress";
-import { isBusy } from "./jobView";
+import { isBusy, type PlanEntry } from "./jobView";
 import type { Session } from "./queries";
 import { ToolCalls } from "./ToolCalls";
 import type { ShownJob } from "./useJobs";
@@ -34,9 +34,11 @@ export function Answer({ exchange, job, session, last }: AnswerProps): ReactNode
           {group.kind === "calls" ? <ToolCalls calls={group.calls} /> : null}
           {group.kind === "words" ? <AgentText text={group.text} /> : null}
           {group.kind === "note" ? <p className={css.note}>{group.text}</p> : null}
+          {group.kind === "thought" ? <Thought text={group.text} /> : null}
         </Fragment>
       ))}
       {speaking ? <AgentText text={partial ? `… ${speaking}` : speaking} live /> : null}
+      {view.plan.length ? <Plan entries={view.plan} /> : null}
       {isBusy(view.phase) ? <JobProgress jobId={job.id} view={view} /> : null}
       {view.question?.kind === "clarification" ? <Clarification jobId={job.id} question={view.question} /> : null}
       {view.question && view.question.kind !== "clarification" ? (
@@ -47,9 +49,39 @@ export function Answer({ exchange, job, session, last }: AnswerProps): ReactNode
       {spent ? (
         <p className={css.spent}>
           {spent} · {view.answeredBy}
+          {view.agentUsage ? ` · ${describeUsage(view.agentUsage)}` : null}
         </p>
       ) : null}
     </div>
+  );
+}
+
+/** What an agent program shows of its thinking. */
+function Thought({ text }: { text: string }): ReactNode {
+  return (
+    <details className={css.thought}>
+      <summary>Thinking</summary>
+      <p className={css.raw}>{text}</p>
+    </details>
+  );
+}
+
+const SIGNS: Record<string, string> = { completed: "✓", in_progress: "▸", pending: "○" };
+const STATES: Record<string, string> = { completed: "done", in_progress: "in progress", pending: "to do" };
+
+/** What an agent program plans to do, and how far it is. */
+function Plan({ entries }: { entries: readonly PlanEntry[] }): ReactNode {
+  return (
+    <ol className={css.plan} aria-label="Plan">
+      {entries.map(({ content, status }) => (
+        <li key={content} data-status={status}>
+          <span role="img" aria-label={STATES[status] ?? status}>
+            {SIGNS[status] ?? "○"}
+          </span>{" "}
+          {content}
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -3,6 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 
 import { errorMessage } from "@/api/client";
 import { useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
+import { AgentOptions } from "./AgentOptions";
 import { EMPTY_COMPOSER, sendComposer, updateComposer } from "./actions";
 import css from "./agent.module.css";
 import { ContextRows } from "./ContextRows";
@@ -110,6 +111,7 @@ export function Composer({ session, phase }: ComposerProps): ReactNode {
       <div className={css.pickers}>
         <ModePicker />
         <ModelPicker />
+        <AgentOptions />
       </div>
     </div>
   );

@@ -2,7 +2,7 @@ import { ShieldQuestion } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Button } from "@/ui/Button";
 import { Modal } from "@/ui/Modal";
-import { answerConfirmation } from "./actions";
+import { answerConfirmation, type Consented } from "./actions";
 import css from "./agent.module.css";
 import { describeWish } from "./descriptions";
 import type { Question } from "./jobView";
@@ -11,24 +11,73 @@ import type { Question } from "./jobView";
 export function Consent({ jobId, question }: { jobId: string; question: Question }): ReactNode {
   const [open, setOpen] = useState(true);
   const [sent, setSent] = useState(false);
-  const answer = async (allow: boolean, always: boolean) => {
+  const answer = async (allow: boolean, how: Consented) => {
     setOpen(false);
     setSent(true);
-    if (!(await answerConfirmation(jobId, question, allow, always))) setSent(false);
+    if (!(await answerConfirmation(jobId, question, allow, how))) setSent(false);
   };
   return (
     <div className={css.question}>
       <p className={css.questionText}>
         <ShieldQuestion size={16} aria-hidden />{" "}
-        {question.kind === "estimate" ? question.text : `The agent wants to ${describeWish(question)}.`}
+        {question.kind === "estimate" || isProgram(question)
+          ? question.text.split("\n")[0]
+          : `The agent wants to ${describeWish(question)}.`}
       </p>
       <div className={css.acts}>
         <Button small disabled={sent} onClick={() => setOpen(true)}>
           Decide…
         </Button>
       </div>
-      {open && !sent ? <ConsentDialog question={question} onAnswer={answer} onClose={() => setOpen(false)} /> : null}
+      {open && !sent && isProgram(question) ? (
+        <PermissionDialog question={question} onAnswer={answer} onClose={() => setOpen(false)} />
+      ) : null}
+      {open && !sent && !isProgram(question) ? (
+        <ConsentDialog question={question} onAnswer={answer} onClose={() => setOpen(false)} />
+      ) : null}
     </div>
+  );
+}
+
+/** Whether an agent program asks; its calls are named after it, as `claude:execute`. */
+const isProgram = (question: Question): boolean => question.tool.includes(":");
+
+const WAYS: readonly { value: Consented; label: string }[] = [
+  { value: "once", label: "Only this once" },
+  { value: "job", label: "For the rest of this job" },
+  { value: "always", label: "Always in this folder" },
+];
+
+/** An agent program asks before a call: what it is, and for how long it is allowed. */
+function PermissionDialog({ question, onAnswer, onClose }: ConsentDialogProps): ReactNode {
+  const [how, setHow] = useState<Consented>("once");
+  const [title, ...patch] = question.text.split("\n");
+  return (
+    <Modal
+      title="Allow this?"
+      text={`${title} It works in a private view: nothing changes in the folder before the job is done.`}
+      onClose={onClose}
+      acts={
+        <>
+          <Button autoFocus onClick={() => onAnswer(false, "once")}>
+            Refuse
+          </Button>
+          <Button look="primary" onClick={() => onAnswer(true, how)}>
+            Allow
+          </Button>
+        </>
+      }
+    >
+      {patch.length ? <pre className={css.patch}>{patch.join("\n")}</pre> : null}
+      <fieldset className={css.ways}>
+        <legend>Allow calls of this kind ({question.action})</legend>
+        {WAYS.map(({ value, label }) => (
+          <label key={value} className={css.check}>
+            <input type="radio" name="how" checked={how === value} onChange={() => setHow(value)} /> {label}
+          </label>
+        ))}
+      </fieldset>
+    </Modal>
   );
 }
 
@@ -36,7 +85,7 @@ const FEW = 5;
 
 interface ConsentDialogProps {
   question: Question;
-  onAnswer: (allow: boolean, always: boolean) => void;
+  onAnswer: (allow: boolean, how: Consented) => void;
   onClose: () => void;
 }
 
@@ -57,10 +106,10 @@ function ConsentDialog({ question, onAnswer, onClose }: ConsentDialogProps): Rea
       onClose={onClose}
       acts={
         <>
-          <Button autoFocus onClick={() => onAnswer(false, false)}>
+          <Button autoFocus onClick={() => onAnswer(false, "once")}>
             Cancel job
           </Button>
-          <Button look={destroys ? "danger" : "primary"} onClick={() => onAnswer(true, always)}>
+          <Button look={destroys ? "danger" : "primary"} onClick={() => onAnswer(true, always ? "always" : "once")}>
             {question.paths.length > 1 ? `${what} all ${question.paths.length}` : what}
           </Button>
         </>

@@ -15,6 +15,12 @@ interface FailureCardProps {
   last: boolean;
 }
 
+/** What an agent program has done by the time that it is stopped waits in its view: the reason says so. */
+function describeStop({ failure }: JobView): string {
+  const reason = failure?.reason ?? "";
+  return reason.includes("redraft views") ? reason : "Stopped. Nothing was changed.";
+}
+
 /** Why a job failed, in a sentence with the next step. */
 export function FailureCard({ jobId, view, asked, last }: FailureCardProps): ReactNode {
   const { data: job } = useQuery({ ...jobQuery(jobId), enabled: view.phase === "failed" });
@@ -28,7 +34,7 @@ export function FailureCard({ jobId, view, asked, last }: FailureCardProps): Rea
   return (
     <div className={cancelled ? css.stopped : css.failure} role={cancelled ? "status" : "alert"}>
       <p>
-        {cancelled ? "Stopped. Nothing was changed." : view.failure?.reason || "Something went wrong."}{" "}
+        {cancelled ? describeStop(view) : view.failure?.reason || "Something went wrong."}{" "}
         {cancelled ? null : `${job?.error?.suggestion ?? ""} Nothing was changed.`}
       </p>
       {last && !view.rerun ? (

@@ -5,6 +5,7 @@ import type { Schemas } from "@/api/client";
 import { providersQuery } from "@/api/queries";
 import { show, useStore } from "@/state/store";
 import ui from "@/ui/ui.module.css";
+import { AGENT } from "./actions";
 import { formatSpent, toSpent } from "./descriptions";
 import { type Option, Picker } from "./Picker";
 import { spentTodayQuery } from "./queries";
@@ -50,7 +51,16 @@ export function ModelPicker(): ReactNode {
   );
 }
 
-function modelsOf({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
+function modelsOf(found: Schemas["ProvidersResponse"]): Option[] {
+  const programs = found.agents.map(({ name }) => ({
+    value: `${AGENT}${name}`,
+    label: name,
+    hint: "Agent program, in a private view of this folder",
+  }));
+  return [...namedModels(found), ...programs];
+}
+
+function namedModels({ models, default: usual }: Schemas["ProvidersResponse"]): Option[] {
   const named = models.map(({ name, kind, model }) => ({
     value: name,
     label: model || name,

@@ -62,6 +62,14 @@ function ToolCall({ call }: { call: Call }): ReactNode {
           <dd>
             <pre>{call.arguments || "none"}</pre>
           </dd>
+          {call.diffs.map(({ path, patch }) => (
+            <div key={path}>
+              <dt>Change to {path}</dt>
+              <dd>
+                <pre>{patch || "Too long to show here."}</pre>
+              </dd>
+            </div>
+          ))}
           <dt>Result</dt>
           <dd>
             <pre>{answerOf(call)}</pre>

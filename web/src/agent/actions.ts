@@ -62,10 +62,13 @@ export async function sendRequest(
   onSent: (session: string) => void = () => undefined,
   mode: AgentMode | null = useStore.getState().agentMode,
 ): Promise<string> {
-  const { agentModel } = useStore.getState();
+  const { agentModel, agentOptions } = useStore.getState();
+  const agent = agentOf(agentModel);
   let job = "";
   const context_rows = rows.map((row) => ({ ...row, kind: "selection", pinned: false }));
-  const body = { instruction: text, context_rows, tool_config: {}, model: agentModel, document: "" };
+  const model = agent ? "" : agentModel;
+  const agent_options = agentOptions[agent] ?? {};
+  const body = { instruction: text, context_rows, tool_config: {}, model, agent, agent_options, document: "" };
   const run = async () => {
     // "This document" means what this window shows, with what was just typed into it.
     await Promise.all([bringToFront(), waitForDelivery()]);
@@ -87,6 +90,10 @@ export async function sendRequest(
   return job;
 }
 
+/** The agent program that was chosen in the place of a model; empty for a model. */
+export const agentOf = (model: string): string => (model.startsWith(AGENT) ? model.slice(AGENT.length) : "");
+export const AGENT = "agent:";
+
 /** A folder's settings may allow less than was requested; tell the person. */
 async function warnIfModeNarrowed(job: string, wished: string): Promise<void> {
   const { mode } = await client.fetchQuery(jobQuery(job));
@@ -107,9 +114,21 @@ export function answerQuestion(job: string, question: Question, answer?: string)
   );
 }
 
-export function answerConfirmation(job: string, question: Question, allow: boolean, always = false): Promise<boolean> {
+export type Consented = "once" | "job" | "always";
+
+export function answerConfirmation(
+  job: string,
+  question: Question,
+  allow: boolean,
+  how: Consented = "once",
+): Promise<boolean> {
   const rule = { tool: question.tool || question.action, path: "*", verdict: "allow" as const };
-  const body = { question_id: question.id, allow, remember: allow && always ? rule : null };
+  const body = {
+    question_id: question.id,
+    allow,
+    for_job: how === "job",
+    remember: allow && how === "always" ? rule : null,
+  };
   return attempt(() =>
     unwrap(server.POST("/api/agent/jobs/{job_id}/confirm", { params: { path: { job_id: job } }, body })),
   );

@@ -55,8 +55,16 @@ const call = (id: string, more: Partial<Call> = {}): Call => ({
   tool: "read_document",
   arguments: "{'path': 'a.md'}",
   summary: "",
+  diffs: [],
   facts: {},
   ...more,
+});
+
+test("an answer that was said piece by piece between calls is not repeated; what it adds is", () => {
+  const parts: Part[] = [{ kind: "words", text: "I look." }, call("1"), { kind: "words", text: "Done." }];
+  expect(groupParts(parts, "I look. Done.").map((group) => group.kind)).toEqual(["words", "calls", "words"]);
+  const more = groupParts(parts, "I look. Done.\n\nLeft out: a.png");
+  expect(more.at(-1)).toEqual({ kind: "words", text: "Left out: a.png" });
 });
 
 test("calls that follow one another are one group, and last words are not said twice", () => {

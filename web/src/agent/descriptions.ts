@@ -2,7 +2,7 @@
 
 import type { Schemas } from "@/api/client";
 import { pluralize } from "@/ui/format";
-import type { Call, Change, Question, Spent } from "./jobView";
+import type { AgentUsage, Call, Change, Question, Spent } from "./jobView";
 
 /** In progress, and done. */
 const ACTS: Record<string, readonly [string, string]> = {
@@ -106,6 +106,12 @@ export function formatSpent({ input, output, usd, unpriced }: Spent): string {
   if (!input && !output && !usd) return "";
   const price = unpriced && !usd ? "price unknown" : `${formatMoney(usd)}${unpriced ? " or more" : ""}`;
   return `${formatTokens(input)} tokens in, ${formatTokens(output)} out, ${price}`;
+}
+
+/** "context 12% full"; with the cost if that is not in dollars, which are shown with the tokens. */
+export function describeUsage({ used, size, cost }: AgentUsage): string {
+  const full = size ? `context ${Math.round((100 * used) / size)}% full` : "";
+  return [full, cost.startsWith("USD") ? "" : cost].filter(Boolean).join(", ");
 }
 
 /** What a day cost, as the server counts it. */

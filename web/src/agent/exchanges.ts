@@ -48,7 +48,7 @@ export function sessionTitle(session: Session): string {
   return session.title || first.split("\n")[0]?.slice(0, 80) || "New chat";
 }
 
-export type Group = { kind: "calls"; calls: Call[] } | { kind: "words"; text: string } | { kind: "note"; text: string };
+export type Group = { kind: "calls"; calls: Call[] } | { kind: "words" | "note" | "thought"; text: string };
 
 /** A job's parts for display: consecutive calls grouped, and the final message in full, as in the chat. */
 export function groupParts(parts: readonly Part[], answer: string | null): Group[] {
@@ -59,9 +59,23 @@ export function groupParts(parts: readonly Part[], answer: string | null): Group
     else if (last?.kind === "calls") last.calls.push(part);
     else groups.push({ kind: "calls", calls: [part] });
   }
-  return answer === null
-    ? groups
-    : [...groups.filter((group) => !isBeginningOf(group, answer)), { kind: "words", text: answer }];
+  if (answer === null) return groups;
+  const rest = findRest(groups, answer);
+  if (rest !== null) return rest ? [...groups, { kind: "words", text: rest }] : groups;
+  return [...groups.filter((group) => !isBeginningOf(group, answer)), { kind: "words", text: answer }];
+}
+
+/** What the answer has after all the words that were said between calls; null if it does not begin with them. */
+function findRest(groups: readonly Group[], answer: string): string | null {
+  const said = groups.flatMap((group) => (group.kind === "words" ? [group.text] : []));
+  if (said.length < 2) return null;
+  let at = 0;
+  for (const text of said) {
+    at += answer.slice(at).search(/\S|$/);
+    if (!answer.startsWith(text, at)) return null;
+    at += text.length;
+  }
+  return answer.slice(at).trim();
 }
 
 const CUT = /… \(\d+ characters\)$/;

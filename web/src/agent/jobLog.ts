@@ -60,7 +60,8 @@ function addRecorded(log: JobLog, event: JobEvent): JobLog {
   if (whole.cursor > last) {
     const view = applyEvent(log.view, whole);
     // Between the end of a step and its whole message, keep showing the streamed words.
-    const still = event.type === "step.completed" || (view.thinking && log.view.thinking);
+    const still =
+      event.type === "step.completed" || (view.thinking && log.view.thinking && event.type !== "assistant.message");
     const heardSoFar = still ? { speaking: log.speaking, partial: log.partial } : { speaking: "", partial: false };
     return { events: [...log.events, whole], view, ...heardSoFar };
   }

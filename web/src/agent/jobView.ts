@@ -12,11 +12,25 @@ export interface Call {
   /** Undefined while it runs. */
   ok?: boolean;
   summary: string;
+  /** What an agent program says that it changes. */
+  diffs: readonly { path: string; patch: string }[];
   /** More about the result: the number of hits, or the error. */
   facts: Record<string, string | number>;
 }
 
-export type Part = Call | { kind: "words"; text: string } | { kind: "note"; text: string };
+export type Part = Call | { kind: "words" | "note" | "thought"; text: string };
+
+export interface PlanEntry {
+  content: string;
+  status: string;
+}
+
+/** How full an agent program's context is, and what it says that it has cost. */
+export interface AgentUsage {
+  used: number;
+  size: number;
+  cost: string;
+}
 
 export interface Question {
   id: string;
@@ -53,6 +67,8 @@ export interface JobView {
   parts: readonly Part[];
   question: Question | null;
   subagents: { role: string; done: number; total: number; active: number } | null;
+  plan: readonly PlanEntry[];
+  agentUsage: AgentUsage | null;
   spent: Spent;
   changes: readonly Change[];
   /** The number of changed documents; `changes` lists at most fifty. */
@@ -78,6 +94,8 @@ export const NEW_JOB: JobView = {
   parts: [],
   question: null,
   subagents: null,
+  plan: [],
+  agentUsage: null,
   spent: NOTHING_SPENT,
   changes: [],
   files: 0,
@@ -139,6 +157,16 @@ const STEPS: Record<string, Step> = {
   "clarification.received": () => ({ phase: "running", question: null }),
   "confirmation.requested": (_, data) => ({ phase: "waiting", question: toQuestion(data) }),
   "confirmation.received": () => ({ phase: "running", question: null }),
+  "agent.ready": (view, data) => ({
+    answeredBy: asText(data.version) || asText(data.agent),
+    ...(data.resumed
+      ? addNote(view, "Redraft was restarted. The agent continues; what it was saying at that moment is lost.")
+      : {}),
+  }),
+  "agent.thought": (view, data) => ({ parts: [...view.parts, { kind: "thought", text: asText(data.text) }] }),
+  "agent.mode": (view, data) => addNote(view, `The agent changed its mode to “${asText(data.mode)}”.`),
+  "agent.usage": (_, data) => ({ agentUsage: toAgentUsage(data) }),
+  "plan.updated": (_, data) => ({ plan: asList(data.entries).map(toPlanEntry) }),
   "subagents.progress": (_, data) => ({ subagents: toSubagents(data) }),
   "budget.exhausted": (view, data) =>
     addNote(view, `Budget used up: ${BUDGETS[asText(data.what)] ?? asText(data.what)}.`),
@@ -169,6 +197,22 @@ export function applyEvent(view: JobView, event: JobEvent): JobView {
   return step ? { ...view, ...step(view, event.data, event) } : view;
 }
 
+function toPlanEntry(value: unknown): PlanEntry {
+  const data = asRecord(value);
+  return { content: asText(data.content), status: asText(data.status) };
+}
+
+function toAgentUsage(data: Data): AgentUsage {
+  const cost = asText(data.cost);
+  const shown = cost ? `${asText(data.currency)} ${Number(cost).toFixed(2)}` : "";
+  return { used: asNumber(data.used), size: asNumber(data.size), cost: shown };
+}
+
+function toDiff(value: unknown): Call["diffs"][number] {
+  const data = asRecord(value);
+  return { path: asText(data.path), patch: asText(data.patch) };
+}
+
 function modelName(data: Data): string {
   const [provider, model] = [asText(data.provider), asText(data.model)];
   return provider === "offline" ? "offline" : model || provider;
@@ -176,18 +220,18 @@ function modelName(data: Data): string {
 
 function toCall(data: Data): Call {
   const [id, tool, text] = [asText(data.tool_call_id), asText(data.tool), asText(data.arguments)];
-  return { kind: "call", id, tool, arguments: text, summary: "", facts: {} };
+  return { kind: "call", id, tool, arguments: text, summary: "", diffs: [], facts: {} };
 }
 
 function recordResult(parts: readonly Part[], data: Data): Part[] {
-  const { ok, summary, tool: _tool, tool_call_id: id, ...rest } = data;
+  const { ok, summary, diffs, tool: _tool, tool_call_id: id, ...rest } = data;
   const facts: Call["facts"] = {};
   for (const [name, value] of Object.entries(rest)) {
     if (typeof value === "string" || typeof value === "number") facts[name] = value;
   }
   return parts.map((part) =>
     part.kind === "call" && part.id === id && part.ok === undefined
-      ? { ...part, ok: ok === true, summary: asText(summary), facts }
+      ? { ...part, ok: ok === true, summary: asText(summary), diffs: asList(diffs).map(toDiff), facts }
       : part,
   );
 }

@@ -27,12 +27,12 @@ export const spentTodayQuery = queryOptions({
   queryFn: async () => (await unwrap(server.GET("/api/usage", { params: { query: { by: "day" } } }))).usage,
 });
 
-/** The latest jobs, of everybody. */
-export const jobsQuery = queryOptions({
-  queryKey: ["jobs", "latest"],
+/** The jobs that are at work, of everybody, newest first. */
+export const busyJobsQuery = queryOptions({
+  queryKey: ["jobs", "busy"],
   queryFn: async () =>
-    (await unwrap(server.GET("/api/agent/jobs", { params: { query: { limit: 10 } } }))).jobs.map(
-      ({ job_id, session_id, status, error, turn }) => ({ job_id, session_id, status, error, turn }),
+    (await unwrap(server.GET("/api/agent/jobs", { params: { query: { busy: true } } }))).jobs.map(
+      ({ job_id }) => job_id,
     ),
 });
 

@@ -75,7 +75,7 @@ export const QUERIES_BY_CHANGE: Record<string, readonly string[]> = {
   turn: ["turns", "trash", "workspace", "review", "tree"],
   tabs: ["tabs", "workspace"],
   tree: ["tree", "trash"],
-  job: ["jobs", "sessions"],
+  job: ["jobs", "sessions", "providers"],
   notice: ["workspace"],
 };
 

@@ -86,7 +86,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Jobs */
+        /**
+         * List Jobs
+         * @description The latest jobs; or, if `busy`, those that have not ended and do not await review.
+         */
         get: operations["list_jobs"];
         put?: never;
         post?: never;
@@ -476,6 +479,26 @@ export interface paths {
          * @description Accepted proposals count as the agent's. In a long history only the latest turns are followed.
          */
         get: operations["blame_of"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Changes
+         * @description What changed on the disk since a time (in seconds, as Unix counts them), whoever changed it, as one diff.
+         */
+        get: operations["changes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1364,7 +1387,8 @@ export interface paths {
         };
         /**
          * Turns
-         * @description What was done in this folder, or to one document.
+         * @description What was done in this folder, or to one document, by one author, or between two times (in seconds, as Unix
+         *     counts them).
          */
         get: operations["turns"];
         put?: never;
@@ -1427,6 +1451,26 @@ export interface paths {
          * @description What a turn did. Many or large hunks are paged: continue at `next_offset`.
          */
         get: operations["turn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/turns/{number}/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Plan
+         * @description What undoing the turn would do, or restoring the state before it. Nothing is written.
+         */
+        get: operations["plan"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1544,6 +1588,52 @@ export interface components {
             file_path: string;
             /** Hunks */
             hunks: components["schemas"]["TurnHunkShape"][];
+        };
+        /**
+         * AgentCommand
+         * @description A command that an agent program knows; a request begins with it, after a slash.
+         */
+        AgentCommand: {
+            /** Description */
+            description: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * AgentOptionInfo
+         * @description Something that an agent program lets a person choose, such as its mode or its model.
+         */
+        AgentOptionInfo: {
+            /** Current */
+            current: string;
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Values */
+            values: components["schemas"]["AgentOptionValue"][];
+        };
+        /**
+         * AgentOptionValue
+         * @description One choice.
+         */
+        AgentOptionValue: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * AgentProgramInfo
+         * @description An agent program that is installed or set up; what it offers is known after its first request.
+         */
+        AgentProgramInfo: {
+            /** Commands */
+            commands: components["schemas"]["AgentCommand"][];
+            /** Name */
+            name: string;
+            /** Options */
+            options: components["schemas"]["AgentOptionInfo"][];
         };
         /**
          * AppliedFileInfo
@@ -1799,6 +1889,14 @@ export interface components {
             calls: components["schemas"]["CallRequest"][];
         };
         /**
+         * ChangesResponse
+         * @description The documents that differ from what they were, each with its diff.
+         */
+        ChangesResponse: {
+            /** Files */
+            files: components["schemas"]["StepShape"][];
+        };
+        /**
          * ChatLine
          * @description A chat message, or a line about a tool call.
          */
@@ -1939,11 +2037,17 @@ export interface components {
         };
         /**
          * ConfirmRequest
-         * @description Whether the person agrees to what a job wants to do.
+         * @description Whether the person agrees to what a job wants to do: this once, for the rest of the job (`for_job`), or by a rule
+         *     for good (`remember`).
          */
         ConfirmRequest: {
             /** Allow */
             allow: boolean;
+            /**
+             * For Job
+             * @default false
+             */
+            for_job: boolean;
             /** Question Id */
             question_id: string;
             remember?: components["schemas"]["RuleRequest"] | null;
@@ -2268,6 +2372,21 @@ export interface components {
             tools: components["schemas"]["ToolFiguresShape"][];
             /** Undone */
             undone: number | null;
+        };
+        /**
+         * FileShape
+         * @description What happened, or would happen, to one document.
+         */
+        FileShape: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "created" | "modified" | "moved" | "deleted";
+            /** Moved From */
+            moved_from: string | null;
+            /** Path */
+            path: string;
         };
         /**
          * FoundServer
@@ -2800,6 +2919,16 @@ export interface components {
             };
         };
         /**
+         * PlanResponse
+         * @description What an act would do now: the documents it would change, or what stands in its way.
+         */
+        PlanResponse: {
+            /** Conflicts */
+            conflicts: components["schemas"]["ClashShape"][];
+            /** Files */
+            files: components["schemas"]["StepShape"][];
+        };
+        /**
          * ProviderShape
          * @description A model that is set up.
          */
@@ -2818,6 +2947,8 @@ export interface components {
         ProvidersResponse: {
             /** Agent Mode */
             agent_mode: string;
+            /** Agents */
+            agents: components["schemas"]["AgentProgramInfo"][];
             default: components["schemas"]["DefaultModelInfo"];
             /** Models */
             models: components["schemas"]["ProviderShape"][];
@@ -2927,9 +3058,19 @@ export interface components {
         /**
          * RunRequest
          * @description A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
-         *     document" means; by default, the document in front of the caller.
+         *     document" means; by default, the document in front of the caller. With `agent`, that agent program does it, with
+         *     what is chosen of the options that it offers.
          */
         RunRequest: {
+            /**
+             * Agent
+             * @default
+             */
+            agent: string;
+            /** Agent Options */
+            agent_options?: {
+                [key: string]: string;
+            };
             /** Context Rows */
             context_rows?: components["schemas"]["ContextRowRequest"][];
             /**
@@ -3180,6 +3321,25 @@ export interface components {
             path: string;
         };
         /**
+         * StepShape
+         * @description The same, with its text as a unified diff.
+         */
+        StepShape: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "created" | "modified" | "moved" | "deleted";
+            /** Moved From */
+            moved_from: string | null;
+            /** Patch */
+            patch: string;
+            /** Path */
+            path: string;
+            /** Truncated */
+            truncated: boolean;
+        };
+        /**
          * TabShape
          * @description An open document. `version` is null if the file cannot be read right now.
          */
@@ -3325,11 +3485,14 @@ export interface components {
         };
         /**
          * TurnDetail
-         * @description A turn, with what it changed. A `pruned` turn has no content left.
+         * @description A turn, with what it changed. A `pruned` turn has no content left. `files` also has what changed no text: a
+         *     document that was moved, created empty or deleted.
          */
         TurnDetail: {
             /** Documents */
             documents: components["schemas"]["TurnPatchShape"][];
+            /** Files */
+            files: components["schemas"]["FileShape"][];
             /** Hunks */
             hunks: components["schemas"]["TurnHunkShape"][];
             /** Next Offset */
@@ -3979,6 +4142,7 @@ export interface operations {
         parameters: {
             query?: {
                 limit?: number;
+                busy?: boolean;
             };
             header?: never;
             path?: never;
@@ -6505,6 +6669,82 @@ export interface operations {
             };
             /** @description Not JSON, or not text. */
             415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    changes: {
+        parameters: {
+            query: {
+                since: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangesResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12041,6 +12281,9 @@ export interface operations {
                 limit?: number;
                 before?: number | null;
                 path?: string | null;
+                author?: string | null;
+                since?: number | null;
+                until?: number | null;
             };
             header?: never;
             path?: never;
@@ -12390,6 +12633,102 @@ export interface operations {
             };
             /** @description Not found. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The request is not valid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Too many requests, or a limit from the settings. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description The disk failed, or an internal error. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Another process is writing; try again. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+        };
+    };
+    plan: {
+        parameters: {
+            query?: {
+                act?: "undo" | "restore";
+            };
+            header?: never;
+            path: {
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanResponse"];
+                };
+            };
+            /** @description No token, or an invalid one. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Refused because of the origin, host, role or a rule. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description Not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorShape"];
+                };
+            };
+            /** @description It conflicts with what is there now; nothing was written. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -12,6 +12,7 @@ const SettingsDialog = lazy(() =>
 );
 const HelpDialog = lazy(() => import("./dialogs/HelpDialog").then((found) => ({ default: found.HelpDialog })));
 const FileDialog = lazy(() => import("./dialogs/FileDialog").then((found) => ({ default: found.FileDialog })));
+const ChangesDialog = lazy(() => import("@/history/ChangesDialog").then((found) => ({ default: found.ChangesDialog })));
 const ModelsDialog = lazy(() => import("./dialogs/ModelsDialog").then((found) => ({ default: found.ModelsDialog })));
 const MacrosDialog = lazy(() => import("@/agent/MacrosDialog").then((found) => ({ default: found.MacrosDialog })));
 const TurnDialog = lazy(() => import("@/history/TurnDialog").then((found) => ({ default: found.TurnDialog })));
@@ -38,6 +39,8 @@ function renderDialog(dialog: NonNullable<ReturnType<typeof useStore.getState>["
       return <SecretDialog path={dialog.path} place={dialog.place} onClose={onClose} />;
     case "settings":
       return <SettingsDialog onClose={onClose} />;
+    case "changes":
+      return <ChangesDialog onClose={onClose} />;
     case "help":
       return <HelpDialog onClose={onClose} />;
     case "file":

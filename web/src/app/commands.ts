@@ -79,6 +79,7 @@ export const COMMANDS: readonly Command[] = [
   },
   { name: "Typewriter scrolling", run: () => show({ typewriter: !useStore.getState().typewriter }) },
   { name: "Help", keys: "?", run: () => show({ dialog: { kind: "help" } }) },
+  { name: "What changed since yesterday", run: () => show({ dialog: { kind: "changes" } }) },
   { name: "Models", run: () => show({ dialog: { kind: "models" } }) },
   { name: "Macros", run: () => show({ dialog: { kind: "macros" } }) },
   { name: "Undo the last turn", run: () => void stepHistory("undo") },

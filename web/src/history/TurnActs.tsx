@@ -3,6 +3,7 @@ import type { Schemas } from "@/api/client";
 import { Button } from "@/ui/Button";
 import { pluralize } from "@/ui/format";
 import css from "./history.module.css";
+import { Planned } from "./Planned";
 import { type Clash, canUndo, redo, rollback, undo } from "./turns";
 
 interface TurnActsProps {
@@ -37,6 +38,7 @@ export function TurnActs({ detail, ticked, onClashes, onClose }: TurnActsProps):
           {turn.paths.join(", ")} {turn.paths.length === 1 ? "goes" : "go"} back to the state before this turn, without
           any later changes. This is a new turn, which you can undo.
         </p>
+        <Planned turn={turn.turn} act="restore" />
         <Button onClick={() => setAsking(false)}>Cancel</Button>
         <Button look="danger" autoFocus disabled={acting} onClick={() => void act(() => rollback(turn.turn, "all"))}>
           Restore {pluralize(turn.paths.length, "document")}
@@ -46,6 +48,7 @@ export function TurnActs({ detail, ticked, onClashes, onClose }: TurnActsProps):
   }
   return (
     <>
+      {undoable && ticked.size === 0 ? <Planned turn={turn.turn} act="undo" /> : null}
       <Button onClick={onClose}>Close</Button>
       {turn.pruned ? null : <Button onClick={() => setAsking(true)}>Restore earlier state…</Button>}
       {ticked.size > 0 && turn.state !== "proposed" ? (

@@ -6,6 +6,7 @@ import { Empty } from "@/ui/Small";
 import { HunkLines } from "./HunkLines";
 import css from "./history.module.css";
 import { countUnchanged, linesOf, sizeOf, unitsOf, wordsOf } from "./patch";
+import { describeFile } from "./planned";
 import type { Clash, Hunk } from "./turns";
 
 interface TurnDiffProps {
@@ -23,9 +24,17 @@ export function TurnDiff({ detail, ticked, onTick, clashes }: TurnDiffProps): Re
   if (detail.turn.pruned)
     return <Empty>This turn is older than the history keeps: its changes are no longer stored.</Empty>;
   const documents = detail.documents.filter((document) => document.patch);
-  if (documents.length === 0) return <Empty>This turn changed no text.</Empty>;
+  const files = detail.files.filter(({ action }) => action !== "modified");
+  if (documents.length + files.length === 0) return <Empty>This turn changed no text.</Empty>;
   return (
     <>
+      {files.length > 0 ? (
+        <ul className={css.files} aria-label="Whole documents">
+          {files.map((file) => (
+            <li key={file.path}>{describeFile(file)}</li>
+          ))}
+        </ul>
+      ) : null}
       {documents.map((document) => (
         <DocumentDiff
           key={document.path}

@@ -19,12 +19,21 @@ export function authorOf({ author }: Turn): string {
   return author.kind === "outside" ? "another program" : author.name;
 }
 
-/** The turns page by page, newest first; of one document if it is given. */
-export const pagesQuery = (path: string | null) =>
+/** Which turns are wanted: of a document, an author, a stretch of time. */
+export interface Wanted {
+  path: string | null;
+  author?: string;
+  since?: number;
+  until?: number;
+}
+
+/** The turns page by page, newest first. */
+export const pagesQuery = ({ path, author, ...time }: Wanted) =>
   infiniteQueryOptions({
-    queryKey: ["turns", "pages", path],
+    queryKey: ["turns", "pages", path, author, time],
     queryFn: ({ pageParam }) => {
-      const query = { limit: PAGE, ...(pageParam && { before: pageParam }), ...(path && { path }) };
+      const named = { ...(path && { path }), ...(author && { author }) };
+      const query = { limit: PAGE, ...(pageParam && { before: pageParam }), ...named, ...time };
       return unwrap(server.GET("/api/turns", { params: { query } }));
     },
     initialPageParam: null as number | null,

@@ -1,12 +1,14 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Redo2, Undo2, UserPen } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { errorMessage } from "@/api/client";
+import { turnsQuery } from "@/api/queries";
 import { BlameDialog } from "@/history/BlameDialog";
+import { boundsOf, type Filters, HistoryFilters } from "@/history/HistoryFilters";
 import history from "@/history/history.module.css";
 import { TurnRow } from "@/history/TurnRow";
 import { canUndo, pagesQuery, redo, undo } from "@/history/turns";
-import { useStore } from "@/state/store";
+import { show, useStore } from "@/state/store";
 import { Button, IconButton } from "@/ui/Button";
 import { Empty } from "@/ui/Small";
 import css from "./panels.module.css";
@@ -16,8 +18,12 @@ export function HistoryPanel(): ReactNode {
   const active = useStore((store) => store.active);
   const [onlyThis, setOnlyThis] = useState(false);
   const [blaming, setBlaming] = useState(false);
+  const [filters, setFilters] = useState<Filters>({ author: "", days: "" });
   const path = onlyThis ? active : null;
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(pagesQuery(path));
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
+    pagesQuery({ path, author: filters.author, ...boundsOf(filters.days) }),
+  );
+  const { data: recent = [] } = useQuery(turnsQuery);
   const turns = data?.pages.flatMap((page) => page.turns) ?? [];
   const last = turns.find(canUndo);
   return (
@@ -38,6 +44,12 @@ export function HistoryPanel(): ReactNode {
           <Redo2 size={15} />
         </IconButton>
       </header>
+      <HistoryFilters turns={recent} filters={filters} onChange={setFilters} />
+      <div className={history.filter}>
+        <Button small onClick={() => show({ dialog: { kind: "changes" } })}>
+          What changed since yesterday…
+        </Button>
+      </div>
       {active ? (
         <label className={history.filter}>
           <input type="checkbox" checked={onlyThis} onChange={(event) => setOnlyThis(event.target.checked)} />

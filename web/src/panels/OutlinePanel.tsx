@@ -4,6 +4,7 @@ import { outlineQuery } from "@/api/queries";
 import { openDocument } from "@/state/documents";
 import { useStore } from "@/state/store";
 import { Empty } from "@/ui/Small";
+import { backlinksQuery } from "./backlinks";
 import css from "./panels.module.css";
 
 interface Section {
@@ -25,8 +26,37 @@ export function OutlinePanel(): ReactNode {
       <header className={css.head}>
         <h2 className={css.title}>Outline</h2>
       </header>
-      {active ? <Sections path={active} /> : <Empty>Open a document to see its sections.</Empty>}
+      {active ? (
+        <>
+          <Sections path={active} />
+          <Backlinks path={active} />
+        </>
+      ) : (
+        <Empty>Open a document to see its sections.</Empty>
+      )}
     </>
+  );
+}
+
+/** The lines of other documents that link to this one. */
+function Backlinks({ path }: { path: string }): ReactNode {
+  const { data } = useQuery(backlinksQuery(path));
+  if (!data?.length) return null;
+  return (
+    <nav className={css.backlinks} aria-label="Links to this document">
+      <h3 className={css.title}>Linked from</h3>
+      {data.map((link) => (
+        <button
+          type="button"
+          key={`${link.path} ${link.line}`}
+          className={css.row}
+          title={link.text.trim()}
+          onClick={() => void openDocument(link.path, { line: link.line + 1 })}
+        >
+          <span className={css.text}>{link.path}</span>
+        </button>
+      ))}
+    </nav>
   );
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { jobsQuery } from "@/agent/queries";
+import { server, unwrap } from "@/api/client";
 import { client, reviewQuery, turnsQuery } from "@/api/queries";
 import { openDocument } from "@/state/documents";
 import { isNarrow } from "@/state/narrow";
@@ -44,7 +44,7 @@ async function receive(turn: number, front: string | undefined): Promise<void> {
   if (drafts.some(({ path }) => path === front)) return show({ arrived: { path: front ?? "", turn } });
   if (await isOwn(turn)) {
     if (isTyping() || isNarrow()) return; // the line at the foot says what waits
-    await openDocument(first.path);
+    await openDocument(first.path, undefined, false);
     show({ arrived: { path: first.path, turn } });
     return;
   }
@@ -57,7 +57,7 @@ async function receive(turn: number, front: string | undefined): Promise<void> {
 
 /** Whether this window's chat asked for a turn. */
 async function isOwn(turn: number): Promise<boolean> {
-  const jobs = await client.fetchQuery({ ...jobsQuery, staleTime: 0 });
+  const { jobs } = await unwrap(server.GET("/api/agent/jobs", { params: { query: { limit: 5 } } }));
   return jobs.some((job) => job.turn === turn && job.session_id === useStore.getState().session);
 }
 

@@ -43,9 +43,9 @@ export function showTab(path: string): void {
 
 /**
  * Open a document and show it, unless the person has chosen another one by then. A picture is shown, and of any other
- * file that is not text it is said what it is.
+ * file that is not text it is said what it is. Without `focus` whoever types elsewhere goes on there.
  */
-export function openDocument(path: string, place?: Omit<Place, "path">): Promise<boolean> {
+export function openDocument(path: string, place?: Omit<Place, "path">, focus = true): Promise<boolean> {
   choices += 1;
   if (isPicture(path)) {
     show({ dialog: { kind: "file", path } });
@@ -74,7 +74,7 @@ export function openDocument(path: string, place?: Omit<Place, "path">): Promise
       // The document would be under the panel from which it was opened.
       ...(isNarrow() && { side: null, agentOpen: false }),
     });
-    focusWhenShown(path);
+    if (focus) focusWhenShown(path);
   });
 }
 

@@ -79,6 +79,8 @@ export interface Store {
   agentMode: AgentMode | null;
   /** The model that answers; "" leaves it to the settings. */
   agentModel: string;
+  /** What is chosen of each agent program's options. */
+  agentOptions: Record<string, Record<string, string>>;
   welcomed: boolean;
   /** Agents' turns that were written at once, and which of their hunks the person has kept. */
   applied: Record<number, string[]>;
@@ -107,6 +109,7 @@ export type Dialog =
   | { kind: "settings" }
   | { kind: "models" }
   | { kind: "help" }
+  | { kind: "changes" }
   | { kind: "file"; path: string }
   | { kind: "macros" }
   | { kind: "turn"; turn: number }
@@ -143,6 +146,7 @@ export const useStore = create<Store>()(
       composers: {} as Record<string, Composer>,
       agentMode: null,
       agentModel: "",
+      agentOptions: {},
       welcomed: false,
       applied: {},
       seenTurn: null,

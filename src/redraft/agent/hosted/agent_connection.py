@@ -11,12 +11,19 @@ import contextlib
 import json
 import os
 import signal
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp.client.connection import ClientSideConnection
 from acp.exceptions import RequestError
 from acp.meta import PROTOCOL_VERSION
-from acp.schema import Implementation, TextContentBlock
+from acp.schema import (
+    ClientCapabilities,
+    ElicitationCapabilities,
+    ElicitationFormCapabilities,
+    Implementation,
+    TextContentBlock,
+)
 from pydantic import ValidationError
 
 from redraft.errors import RedraftError
@@ -27,7 +34,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
 
     from acp.interfaces import Client
-    from acp.schema import InitializeResponse, PromptResponse
+    from acp.schema import (
+        InitializeResponse,
+        McpServerStdio,
+        PromptResponse,
+        SessionConfigOptionBoolean,
+        SessionConfigOptionSelect,
+        SessionModeState,
+    )
 
     from redraft.files.views.private_view import PrivateView
 
@@ -38,6 +52,7 @@ AUTH_REQUIRED = -32000
 MOST_MESSAGE = 32 * 1024 * 1024
 MOST_ERROR_OUTPUT = 4096
 MOST_WORDS = 500
+MOST_WAYS = 5
 START_SECONDS = 120.0
 # A program that is asked to stop may still write its own notes about the session.
 CANCEL_SECONDS = 2.0
@@ -50,6 +65,22 @@ class AgentFailed(RedraftError):
     """The program ended, or answered with an error."""
 
     default_code = "agent_failed"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSession:
+    """A session of the program's: its id, what the program is and offers, and whether it knows what was said before."""
+
+    id: str
+    program: InitializeResponse
+    modes: SessionModeState | None
+    options: Sequence[SessionConfigOptionSelect | SessionConfigOptionBoolean]
+    resumed: bool = False
+
+    @property
+    def version(self) -> str:
+        about = self.program.agent_info
+        return "" if about is None else f"{about.name} {about.version}"
 
 
 class _PipeChannel:
@@ -90,6 +121,7 @@ class AgentConnection:
         self._connection = connection
         self._ended = asyncio.ensure_future(process.wait())
         self._errors = bytearray()
+        self._ways_to_sign_in: list[str] = []
         self._listening = asyncio.ensure_future(self._read_errors())
 
     @classmethod
@@ -111,19 +143,60 @@ class AgentConnection:
         if process.stdin is None or process.stdout is None:  # it was asked for both
             raise AgentFailed(f"{name} has no input or output.")
         channel = _PipeChannel(process.stdout, process.stdin)
-        opened = cls(name, view, process, ClientSideConnection(client, channel))
+        opened = cls(name, view, process, ClientSideConnection(client, channel, use_unstable_protocol=True))
         try:
             yield opened
         finally:
             await opened._end()
 
-    async def begin(self, directory: str) -> tuple[InitializeResponse, str]:
-        """Agree on the protocol and begin a session: what the program can do, and the session's id."""
+    async def begin(
+        self, directory: str, known: str, options: Mapping[str, str], servers: Sequence[McpServerStdio]
+    ) -> AgentSession:
+        """Agree on the protocol and begin a session, or go on with a `known` one, where the program can."""
         async with _limit_time(START_SECONDS, f"{self._name} did not answer in time."):
             about = Implementation(name="redraft", version="1")
-            found = await self._ask(self._connection.initialize(protocol_version=PROTOCOL_VERSION, client_info=about))
-            session = await self._ask(self._connection.new_session(cwd=directory, mcp_servers=[]))
-        return found, session.session_id
+            able = ClientCapabilities(elicitation=ElicitationCapabilities(form=ElicitationFormCapabilities()))
+            found = await self._ask(
+                self._connection.initialize(
+                    protocol_version=PROTOCOL_VERSION, client_capabilities=able, client_info=about
+                )
+            )
+            self._ways_to_sign_in = [
+                _words(f"{each.name}: {each.description or ''}") for each in found.auth_methods or []
+            ]
+            session = await self._load(found, directory, known, servers)
+            if session is None:
+                begun = await self._ask(self._connection.new_session(cwd=directory, mcp_servers=[*servers]))
+                session = AgentSession(begun.session_id, found, begun.modes, begun.config_options or [])
+            for name, value in options.items():
+                await self._choose(session, name, value)
+        return session
+
+    async def _load(
+        self, found: InitializeResponse, directory: str, known: str, servers: Sequence[McpServerStdio]
+    ) -> AgentSession | None:
+        """The known session; None if it cannot be loaded: then the program begins anew."""
+        if not known or found.agent_capabilities is None or not found.agent_capabilities.load_session:
+            return None
+        try:
+            loaded = await self._ask(
+                self._connection.load_session(cwd=directory, session_id=known, mcp_servers=[*servers])
+            )
+        except AgentFailed as error:
+            if error.code == "agent_signed_out" or self._ended.done():
+                raise
+            return None
+        return AgentSession(known, found, loaded.modes, loaded.config_options or [], resumed=True)
+
+    async def _choose(self, session: AgentSession, name: str, value: str) -> None:
+        """Set an option of the program's; one that it does not offer is left out."""
+        offered = {option.id for option in session.options}
+        if name == "mode" and session.modes is not None and "mode" not in offered:
+            known = {mode.id for mode in session.modes.available_modes}
+            if value in known:
+                await self._ask(self._connection.set_session_mode(session_id=session.id, mode_id=value))
+        elif name in offered:
+            await self._ask(self._connection.set_config_option(config_id=name, session_id=session.id, value=value))
 
     async def prompt(self, session_id: str, words: str) -> PromptResponse:
         """The program's answer to a prompt. If this is cancelled, it is asked to stop and given a moment for it."""
@@ -144,9 +217,13 @@ class AgentConnection:
         try:
             return await request
         except RequestError as error:
-            code = "agent_signed_out" if error.code == AUTH_REQUIRED else "agent_failed"
-            told = f"{self._name} is not signed in" if error.code == AUTH_REQUIRED else f"{self._name} failed"
-            raise AgentFailed(f"{told}: {_words(_reason(error))}", code=code) from error
+            if error.code == AUTH_REQUIRED:
+                ways = "".join(f"\n- {way}" for way in self._ways_to_sign_in[:MOST_WAYS])
+                message = f"{self._name} is not signed in: {_words(_reason(error))}" + (
+                    f"\nIt offers:{ways}" if ways else ""
+                )
+                raise AgentFailed(message, code="agent_signed_out") from error
+            raise AgentFailed(f"{self._name} failed: {_words(_reason(error))}") from error
         except ValidationError as error:
             raise AgentFailed(f"{self._name} does not follow the protocol.") from error
         except OSError as error:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
+from redraft.agent.memory.state_file import StateFile
 from redraft.config import ProgramEntry
-from redraft.errors import Refused
+from redraft.errors import RedraftError, Refused
 from redraft.history.turns import agent_author
 
 if TYPE_CHECKING:
@@ -51,3 +53,21 @@ class AgentPrograms:
             return ProgramEntry(KNOWN[name])
         known = ", ".join(self.names()) or "none"
         raise Refused(f"There is no agent {name[:60]!r} here; known: {known}.", code="not_found", agent=name[:60])
+
+
+class KnownPrograms:
+    """What each program offered when it last began a session here, so that the person can choose before the next."""
+
+    def __init__(self, state: str) -> None:
+        self._file = StateFile(state, "agent-offers.json")
+
+    def all(self) -> dict[str, dict[str, Any]]:
+        try:
+            found = self._file.read()
+        except (OSError, ValueError):
+            return {}
+        return cast("dict[str, dict[str, Any]]", found) if isinstance(found, dict) else {}
+
+    def remember(self, name: str, offered: Mapping[str, Any]) -> None:
+        with contextlib.suppress(OSError, RedraftError), self._file.lock():  # it is only a convenience
+            self._file.write({**self.all(), name: dict(offered)})

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from acp.schema import EnvVariable, McpServerStdio
 
 from redraft.agent.hosted.agent_connection import AgentConnection, AgentFailed
+from redraft.agent.hosted.agent_programs import KnownPrograms
+from redraft.agent.hosted.agent_requests import AgentRequests
+from redraft.agent.hosted.agent_updates import AgentUpdates, describe_offer
 from redraft.agent.memory.permissions import apply_rules
 from redraft.agent.run.approvals import ConsentDenied, JobQuestions, JobStopped
 from redraft.agent.run.budget import JobBudget
@@ -32,9 +38,10 @@ if TYPE_CHECKING:
     from redraft.workspace.private_views import ViewOutcome
     from redraft.workspace.turns.modes import Mode
 
-MOST_SAID = 100_000
-MOST_TITLE = 200
 MOST_LEFT = 10
+GO_ON = "You were interrupted while you worked on this. Look at what is done already, and do the rest:"
+# A view has these for itself: what is installed there is not found in it.
+TEMPORARY = ("/tmp/", "/var/tmp/")  # noqa: S108
 LOOK_SECONDS = 0.5
 INTERRUPTED = "interrupted"
 
@@ -50,21 +57,27 @@ class HostedJob:
     """`is_left` tells whether this process is stopping, rather than the job."""
 
     def __init__(
-        self, environment: AgentEnvironment, job: Job, mode: Mode, cancel: CancelToken, is_left: Callable[[], bool]
+        self,
+        environment: AgentEnvironment,
+        job: Job,
+        mode: Mode,
+        cancel: CancelToken,
+        is_left: Callable[[], bool],
+        *,
+        has_tools: bool,
     ) -> None:
         self._environment = environment
         self._job = job
         self._mode: Mode = apply_rules(mode, environment.rules.all(), lambda: job.agent)
         self._cancel = cancel
         self._is_left = is_left
+        self._has_tools = has_tools
         if job.view:  # what was asked before the interruption was for the program, which is gone
             environment.store.steps.forget(job.id)
         self._budget = JobBudget.of(environment.limits, job.tool_config)
         steps = JobSteps(environment.store.steps, job.id)
         self.questions = JobQuestions(environment.store, job.id, steps, cancel, self._budget)
-        self._asking = asyncio.Lock()
-        self._said: list[str] = []
-        self._length = 0
+        self._updates = AgentUpdates(environment.store.events, job, environment.workspace.folder)
 
     @property
     def _author(self) -> Author:
@@ -72,18 +85,23 @@ class HostedJob:
         return author if person == PERSON.name else Author(author.kind, f"{author.name} for {person}")
 
     async def run(self) -> HostedResult:
-        """Do the job; or, if it was interrupted, bring back what was done of it."""
-        if self._job.view:
-            return await self._finish_interrupted()
-        view = self._open_view()
+        """Do the job; or, if it was interrupted, go on where the program can, and bring back what was done of it."""
+        view = self._find_view() if self._job.view else self._open_view()
+        interrupted = bool(self._job.view)
         with view.hold():
             self._environment.store.jobs.update(self._job.id, view=view.record.id)
             try:
-                await self._cancel.run(self._converse(view))
+                await self._cancel.run(self._converse(view, interrupted=interrupted))
             except RedraftError as error:
                 return await self._finish_failed(view, error)
             view.record.unfinished = ""
             return await self._finish(view)
+
+    def _find_view(self) -> PrivateView:
+        try:
+            return self._environment.workspace.private_views.find(self._job.view)
+        except Refused as error:
+            raise AgentFailed(f"{self._job.agent} was interrupted, and its work is lost.") from error
 
     def _open_view(self) -> PrivateView:
         environment, job = self._environment, self._job
@@ -95,16 +113,50 @@ class HostedJob:
                 workspace.folder, job.agent, entry.command, title=title_of(job), confined=True, writable=places
             )
 
-    async def _converse(self, view: PrivateView) -> None:
-        programs = self._environment.programs
-        command = programs.find(self._job.agent).command
+    async def _converse(self, view: PrivateView, *, interrupted: bool) -> None:
+        job, programs = self._job, self._environment.programs
+        known = job.agent_session or ("" if interrupted else self._last_session())
+        if interrupted and not known:
+            raise self._interrupted()
+        command = programs.find(job.agent).command
         variables = programs.variables(view.temporary_folder, view.path)
+        self._updates = AgentUpdates(self._environment.store.events, job, view.path)
+        requests = AgentRequests(job.agent, self._environment.rules, self.questions, lambda: self._updates)
         async with (
             self._limit_program(view),
-            AgentConnection.open(self._job.agent, view, command, variables, _JobClient(self)) as connection,  # pyright: ignore[reportArgumentType]
+            AgentConnection.open(job.agent, view, command, variables, requests) as connection,  # pyright: ignore[reportArgumentType]
         ):
-            _, session_id = await connection.begin(view.path)
-            await connection.prompt(session_id, self._job.instruction)
+            session = await connection.begin(view.path, known, job.agent_options, self._servers(view))
+            if interrupted and not session.resumed:
+                raise self._interrupted()
+            self._environment.store.jobs.update(job.id, agent_session=session.id)
+            offered = describe_offer(session.modes, session.options)
+            self._updates.begin(session.version, interrupted, offered)
+            words = f"{GO_ON}\n\n{job.instruction}" if interrupted else job.instruction
+            answer = await connection.prompt(session.id, words)
+            self._updates.end(answer.usage)
+            offers = KnownPrograms(self._environment.store.state)
+            offers.remember(job.agent, {**offered, "commands": self._updates.commands})
+
+    def _interrupted(self) -> AgentFailed:
+        return AgentFailed(f"{self._job.agent} was interrupted when Redraft stopped, and cannot go on by itself.")
+
+    def _last_session(self) -> str:
+        """The program's session of the last request in this chat, with which it can go on."""
+        jobs = self._environment.store.jobs.of_session(self._job.session_id)
+        return next(
+            (job.agent_session for job in reversed(jobs) if job.agent == self._job.agent and job.agent_session), ""
+        )
+
+    def _servers(self, view: PrivateView) -> list[McpServerStdio]:
+        """Redraft's own tools, in the view: what they change there is part of the turn like everything else."""
+        program = sys.executable
+        own_tmp = view.record.confinement == "namespace"
+        if not self._has_tools or (own_tmp and any(place.startswith(TEMPORARY) for place in (program, __file__))):
+            return []
+        state = EnvVariable(name="XDG_STATE_HOME", value=f"{view.temporary_folder}/redraft")
+        words = ["-m", "redraft", "mcp", view.path, "--mode", "apply"]
+        return [McpServerStdio(name="redraft", command=program, args=words, env=[state])]
 
     @contextlib.asynccontextmanager
     async def _limit_program(self, view: PrivateView) -> AsyncGenerator[None]:
@@ -136,9 +188,7 @@ class HostedJob:
     # The end
 
     async def _finish(self, view: PrivateView) -> HostedResult:
-        text = "".join(self._said)
-        if text:
-            self._environment.store.events.append(self._job.id, "assistant.message", text=text[:MOST_TITLE])
+        text = self._updates.text
         if self._mode.writes is WriteTime.NEVER:
             view.close()  # it may only read, so what it wrote goes nowhere
             return HostedResult(None, text)
@@ -179,16 +229,6 @@ class HostedJob:
             view=view.record.id,
         )
 
-    async def _finish_interrupted(self) -> HostedResult:
-        name = self._job.agent
-        try:
-            view = self._environment.workspace.private_views.find(self._job.view)
-        except Refused as error:
-            raise AgentFailed(f"{name} was interrupted, and its work is lost.") from error
-        error = AgentFailed(f"{name} was interrupted when Redraft stopped.")
-        with view.hold():
-            return await self._finish_failed(view, error)
-
     async def _bring_back(self, view: PrivateView) -> ViewOutcome:
         views = self._environment.workspace.private_views
         agreed = False
@@ -211,50 +251,3 @@ class HostedJob:
                         paths=list(paths),
                     ) from error
                 agreed = True
-
-    # What the program says and asks
-
-    def hear(self, update: Any) -> None:
-        """Report what the program says and does."""
-        events, job = self._environment.store.events, self._job
-        kind = update.session_update
-        if kind == "agent_message_chunk" and update.content.type == "text":
-            text = update.content.text[: MOST_SAID - self._length]
-            self._length += len(text)
-            self._said.append(text)
-            events.send_delta(job.id, job.cursor, text)
-        elif kind == "tool_call":
-            title = update.title[:MOST_TITLE]
-            events.append(job.id, "tool.call.requested", tool=title, tool_call_id=update.tool_call_id, arguments={})
-
-    async def allows(self, what: str) -> bool:
-        """Whether the person lets the program do something."""
-        async with self._asking:
-            return await self.questions.confirm(f"{self._job.agent} wants to: {what}", what, (), self._job.agent)
-
-
-class _JobClient:
-    """What the program may ask of us: permission."""
-
-    def __init__(self, job: HostedJob) -> None:
-        self._job = job
-
-    async def session_update(self, session_id: str, update: Any, **_more: Any) -> None:
-        self._job.hear(update)
-
-    async def request_permission(
-        self,
-        session_id: str,
-        tool_call: Any,
-        options: Any,
-        **_more: Any,
-    ) -> dict[str, Any]:
-        try:
-            allow = await self._job.allows(str(tool_call.title or tool_call.kind or "go on")[:MOST_TITLE])
-        except RedraftError:  # the job is being stopped
-            return {"outcome": {"outcome": "cancelled"}}
-        kinds = ("allow_once", "allow_always") if allow else ("reject_once", "reject_always")
-        chosen = next((each.option_id for kind in kinds for each in options if each.kind == kind), None)
-        if chosen is None:
-            return {"outcome": {"outcome": "cancelled"}}
-        return {"outcome": {"outcome": "selected", "optionId": chosen}}

@@ -170,6 +170,10 @@ class JobQuestions:
         question = JobQuestion(self._next_id(), "confirmation", text, action, tool, paths)
         return (await self._ask(question)).get("allow") is True
 
+    async def ask_permission(self, text: str, action: str, paths: tuple[str, ...], tool: str) -> dict[str, Any]:
+        """The reply to an agent program that asks before a call: `allow`, and `for_job` where it need not ask again."""
+        return await self._ask(JobQuestion(self._next_id(), "confirmation", text, action, tool, paths))
+
     async def confirm_cost(self, text: str) -> bool:
         return (await self._ask(JobQuestion(self._next_id(), "estimate", text, "spend"))).get("allow") is True
 
@@ -199,7 +203,7 @@ class JobQuestions:
             self._store.jobs.move(self._job_id, Status.WAITING)
             return
         data: dict[str, Any] = {"question_id": question.id, "question": question.text, "kind": question.kind}
-        if question.paths:
+        if question.paths or question.tool:
             data |= {"action": question.action, "tool": question.tool, "paths": list(question.paths)}
         event = f"{EVENTS[question.kind]}.requested"
         self._store.move(self._job_id, Status.WAITING, event, data, question=question, reply=None)

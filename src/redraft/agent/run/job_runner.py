@@ -21,7 +21,7 @@ from redraft.errors import Busy, ConfirmationRequired, RedraftError, Refused, St
 from redraft.files.locks import release
 from redraft.providers.contract import CancelToken, ProviderError
 from redraft.workspace.document import content_hash
-from redraft.workspace.turns.modes import MODES
+from redraft.workspace.turns.modes import MODES, WriteTime
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -276,7 +276,10 @@ class JobRunner:
     async def _run_hosted(self, job: Job, running: RunningJob) -> None:
         from redraft.agent.hosted.hosted_job import HostedJob  # with the protocol's library, half a second
 
-        hosted = HostedJob(self._environment, job, self._mode(job.mode), running.cancel, lambda: running.left)
+        # Where a folder's settings allow less than writing at once, the tools would not write in the view either.
+        has_tools = self._mode("apply").writes is WriteTime.AT_ONCE
+        mode = self._mode(job.mode)
+        hosted = HostedJob(self._environment, job, mode, running.cancel, lambda: running.left, has_tools=has_tools)
         running.questions = hosted.questions
         async with self._watch_for_cancel(running):
             result = await hosted.run()

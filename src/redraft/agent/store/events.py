@@ -61,6 +61,12 @@ OWN = (
     "conflict.found",
     "rerun.started",
     "subagents.progress",
+    "agent.ready",
+    "agent.mode",
+    "agent.commands",
+    "agent.thought",
+    "agent.usage",
+    "plan.updated",
 )
 DELTA, THOUGHT = "assistant.delta", "assistant.thought"
 TRANSIENT = frozenset((DELTA, THOUGHT))
@@ -129,6 +135,10 @@ class JobEventLog:
             (job_id, cursor, -1 if limit is None else limit),
         )
         return [JobEvent(job, at, kind, ts, json.loads(data), seq) for job, at, kind, ts, data, seq in rows]
+
+    def last_cursor(self, job_id: str) -> int:
+        row = self._db.row("SELECT cursor FROM jobs WHERE id = ?", (job_id,))
+        return 0 if row is None else row[0]
 
     def page(self, job_id: str, cursor: int = 0) -> dict[str, Any]:
         """The answer of `GET /api/agent/jobs/<id>/events?cursor=<n>`."""

@@ -71,8 +71,9 @@ class JobQuestion:
 @dataclass(frozen=True, slots=True)
 class Job:
     """One run. `document` is the default for calls that name none; it may have been `in_front` of whoever asked, with a
-    `selection` in it. `agent` is the program that does it, if no model does, in a private `view`. `token` identifies
-    its turn; `turn` is the turn's number once there is one."""
+    `selection` in it. `agent` is the program that does it, if no model does, in a private `view`, in a session of its
+    own (`agent_session`) with its own options. `token` identifies its turn; `turn` is the turn's number once there is
+    one."""
 
     id: str
     session_id: str
@@ -86,6 +87,8 @@ class Job:
     finished_at: float | None = None
     cursor: int = 0
     view: str = ""
+    agent_session: str = ""
+    agent_options: dict[str, str] = field(default_factory=dict[str, str])
     tool_config: dict[str, Any] = field(default_factory=dict[str, Any])
     context_rows: tuple[dict[str, Any], ...] = ()
     document: str = ""

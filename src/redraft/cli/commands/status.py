@@ -58,7 +58,7 @@ def _print_status(call: Invocation, workspace: Workspace, drafts: Sequence[Draft
         screen.line(StyledText(f"note: {notice}", RED))
         call.shown_notices.append(notice)
     for title, some in (
-        ("Waiting for your decision", [draft for draft in drafts if draft.pending]),
+        ("To review", [draft for draft in drafts if draft.pending]),
         ("Unsaved typing", [draft for draft in drafts if not draft.pending]),
     ):
         if some:

@@ -9,15 +9,16 @@ from redraft.cli.command import CONFLICTS, Command, Invocation, add_yes, turn_nu
 from redraft.cli.display import shorten, show_change, summarize_paths
 from redraft.cli.hunk_selection import match_ids
 from redraft.cli.screen import BOLD, CYAN, DIM, RED, StyledText
-from redraft.errors import Refused
+from redraft.errors import RedraftError, Refused
 from redraft.text.diff.hunks import diff
+from redraft.text.merge.three_way import merge
 from redraft.text.patch.unified_diff import format_patch
 from redraft.workspace.shapes import turn_shape
 from redraft.workspace.undo.rollback import check_standing
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from redraft.history.journal import Content
     from redraft.history.turns import TurnRecord
@@ -38,15 +39,36 @@ def preview(call: Invocation, word: str, workspace: Workspace, turn: TurnRecord 
     if turn is None:
         raise Refused(f"There is nothing to {word}.", code="nothing_to_undo")
     check_standing(turn)
-    plan, clashes = workspace.plan_undo(turn)
-    documents = [] if clashes else list(_list_changed_texts(workspace, plan))
+    turns = workspace.turns_undone_with(turn)
+    plans, clashes = workspace.plan_undo(turns)
+    documents = [] if clashes else _join_changed_texts([list(_list_changed_texts(workspace, plan)) for plan in plans])
     if call.screen.json:
         patches = [{"path": path, "patch": format_patch(path, old, new)} for path, old, new in documents]
-        conflicts = [asdict(clash) for clash in clashes]
-        call.emit({"dry_run": True, "takes_back": turn_shape(turn), "documents": patches, "conflicts": conflicts})
+        found = {
+            "dry_run": True,
+            "takes_back": turn_shape(turn),
+            "turns": [each.id for each in turns],
+            "documents": patches,
+            "conflicts": [asdict(clash) for clash in clashes],
+        }
+        call.emit(found)
     else:
-        _print_preview(call, word, turn, documents, clashes)
+        _print_preview(call, word, turns, documents, clashes)
     return CONFLICTS if clashes else 0
+
+
+def _join_changed_texts(found: Sequence[Sequence[Becomes]]) -> list[Becomes]:
+    """What several plans make of the documents together, each made from what they say now."""
+    joined: dict[str, tuple[str | None, str | None]] = {}
+    for path, old, new in (each for plan in found for each in plan):
+        if path not in joined:
+            joined[path] = old, new
+        elif new is not None and old is not None and (before := joined[path][1]) is not None:
+            both = merge(old, before, new)
+            joined[path] = old, new if both.conflicts else both.text
+        else:
+            joined[path] = old, new
+    return [(path, old, new) for path, (old, new) in joined.items() if old != new]
 
 
 def _list_changed_texts(workspace: Workspace, plan: Plan) -> Iterator[Becomes]:
@@ -72,10 +94,10 @@ def _content_text(content: Content | None) -> str | None:
 
 
 def _print_preview(
-    call: Invocation, word: str, turn: TurnRecord, documents: Sequence[Becomes], clashes: Sequence[Clash]
+    call: Invocation, word: str, turns: Sequence[TurnRecord], documents: Sequence[Becomes], clashes: Sequence[Clash]
 ) -> None:
     screen = call.screen
-    screen.line(f"`redraft {word}` would undo ", StyledText(f"turn {turn.id}", BOLD), f"  {turn.title}")
+    screen.line(f"`redraft {word}` would undo ", StyledText(_name_turns(turns), BOLD), f"  {turns[0].title}")
     for path, old, new in documents:
         screen.line()
         fate = "  would be deleted" if new is None else "  would be restored" if old is None else ""
@@ -91,7 +113,29 @@ def _print_preview(
         screen.line("No text would be changed.")
 
 
+def _name_turns(turns: Sequence[TurnRecord]) -> str:
+    numbers = sorted(turn.id for turn in turns)
+    named = ", ".join(map(str, numbers[:-1]))
+    return f"turns {named} and {numbers[-1]}" if named else f"turn {numbers[-1]}"
+
+
 DECLINED = 3
+
+
+def _agree_to_secrets(call: Invocation, act: Callable[[set[str]], RollbackResult]) -> RollbackResult | None:
+    """Undo; if that gives the text of a secret a name that everybody may read, once the person agrees. None: they did
+    not."""
+    agreed = set[str]()
+    while True:
+        try:
+            return act(agreed)
+        except RedraftError as error:
+            path = str(error.details.get("path"))
+            if error.code != "secret" or path in agreed:
+                raise
+            if not call.confirm(f"let every agent read what is in {path} now, under the name that it had before", []):
+                return None
+            agreed.add(path)
 
 
 def undo(call: Invocation) -> int:
@@ -100,7 +144,9 @@ def undo(call: Invocation) -> int:
         if call.arguments.dry_run:
             turn = workspace.last_to_undo() if number is None else workspace.show(number)
             return preview(call, "undo", workspace, turn)
-        taken = workspace.undo(number)
+        taken = _agree_to_secrets(call, lambda agreed: workspace.undo(number, confirmed=agreed))
+        if taken is None:
+            return DECLINED
         again = workspace.last_to_redo()
         # The undo of an undo is not what `redo` would undo.
         redoes = taken.turn is not None and again is not None and again.id == taken.turn.id
@@ -111,7 +157,8 @@ def redo(call: Invocation) -> int:
     with call.workspace() as workspace:
         if call.arguments.dry_run:
             return preview(call, "redo", workspace, workspace.last_to_redo())
-        return _report(call, workspace.redo(), back=call.command_line("undo"))
+        taken = _agree_to_secrets(call, lambda agreed: workspace.redo(confirmed=agreed))
+        return DECLINED if taken is None else _report(call, taken, back=call.command_line("undo"))
 
 
 def restore(call: Invocation) -> int:
@@ -184,6 +231,7 @@ def configure_undo(parser: ArgumentParser) -> None:
 
 def configure_redo(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show what would happen; write nothing")
+    add_yes(parser)
 
 
 def configure_restore(parser: ArgumentParser) -> None:
@@ -211,7 +259,7 @@ COMMANDS = {
         ("undo", "undo 4", "undo --dry-run"),
         "Undo a turn, all of it or nothing. Later changes stay; where they touch the same words, the conflict\n"
         "is named, nothing is changed, and the exit status is 1. What another program wrote is a turn too;\n"
-        "undo it by its number.",
+        "undo it by its number. What an agent did for one prompt (`redraft hooks`) is undone together.",
     ),
     "redo": Command("redo", "Redo what was last undone", redo, configure_redo, ("redo", "redo --dry-run")),
     "restore": Command(

@@ -102,7 +102,7 @@ def doctor(call: Invocation) -> int:
     with AgentDocFiles.open(project.root) as agent_files:
         found = examine(agent_files, project.root, _live_panes())
         try:
-            read_rules(agent_files)
+            read_rules(agent_files, project)
         except RedraftError as error:
             found.append(Finding(FILE, error.message, "Correct it."))
     if file is not None:

@@ -16,7 +16,7 @@ from redraft.runtime import open_workspace, parse_toml, user_settings_path
 from redraft.sessions.agent_config import AgentDocConfig, parse_config
 from redraft.sessions.answers.writer import SessionContext
 from redraft.sessions.component_rules import FILE, parse_rules
-from redraft.sessions.document_store import FileStore, WorkspaceStore, agent_author
+from redraft.sessions.document_store import FileStore, WorkspaceStore, agent_author, wait_until_saved
 from redraft.sessions.project import AgentDocFiles, Project
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def find_project(call: Invocation, file: str) -> Project:
     project = Project.of(file, call.folder)
     if not os.path.isfile(project.file):
         raise Refused(f"There is no file {file}.", code="not_found", path=file)
+    wait_until_saved(project.file)
     return project
 
 
@@ -72,16 +73,18 @@ def open_for_writing(
 
             store = find_server_store(state, store) or store
         yield OpenedDocument(
-            SessionContext(project, agent_files, store, state, writer.name, rules=read_rules(agent_files)), workspace
+            SessionContext(project, agent_files, store, state, writer.name, rules=read_rules(agent_files, project)),
+            workspace,
         )
         for notice in workspace.notices:
             call.screen.remark(f"note: {notice}")
 
 
-def read_rules(agent_files: AgentDocFiles) -> dict[str, ComponentRule]:
+def read_rules(agent_files: AgentDocFiles, project: Project) -> dict[str, ComponentRule]:
     """What `components.toml` says; refused, with the reason, where it cannot be read."""
     data = agent_files.read(RULES)
-    return {} if data is None else parse_rules(parse_toml(data, FILE))
+    source = project.shown(FILE)
+    return {} if data is None else parse_rules(parse_toml(data, source), source)
 
 
 def read_config() -> AgentDocConfig:

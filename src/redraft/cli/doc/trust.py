@@ -27,21 +27,21 @@ def trust(call: Invocation) -> int:
             gone = keeping.distrust(state)
             say(call, f"No longer trusted: {pluralize(gone, 'file')}.", revoked=gone)
             return 0
-        data = agent_files.read(RULES)
+        data, source = agent_files.read(RULES), project.shown(FILE)
         if data is None:
-            raise Refused(f"There is no {FILE} here.", code="not_found")
-        rules = {name: rule for name, rule in parse_rules(parse_toml(data, FILE)).items() if rule.has_hooks}
+            raise Refused(f"There is no {source} here.", code="not_found")
+        rules = {name: rule for name, rule in parse_rules(parse_toml(data, source), source).items() if rule.has_hooks}
         for name, rule in rules.items():
             for kind, command in (("pre_patch", rule.pre_patch), ("post_patch", rule.post_patch)):
                 if command:
                     call.screen.remark(f"  [{name}] {kind}: {command}")
         if not rules:
-            say(call, f"{FILE} has no commands; there is nothing to trust.", trusted=False)
+            say(call, f"{source} has no commands; there is nothing to trust.", trusted=False)
             return 0
         if not call.confirm("let these commands run when a component is patched", []):
             raise ConfirmationRequired("Nothing is trusted.")
         keeping.trust(state, data)
-    say(call, f"{FILE} is trusted as it is now. After any change you have to trust it again.", trusted=True)
+    say(call, f"{source} is trusted as it is now. After any change you have to trust it again.", trusted=True)
     return 0
 
 

@@ -86,7 +86,7 @@ def _start(call: Invocation, project: Project) -> int:
     while (pid := read_running_pid(state, project.root)) is None:
         if started.poll() is not None or time.monotonic() > deadline:
             with open(log, encoding="utf-8", errors="replace") as file:
-                raise RedraftError(f"The watch could not be started. {file.read()[-500:]}".rstrip())
+                raise RedraftError(f"The watch could not be started. {' '.join(file.read()[-500:].split())}".rstrip())
         time.sleep(0.02)
     started.returncode = 0  # left to itself on purpose: nobody is to be warned that it still runs
     say(call, f"Watching (process {pid}); its log is {log}", running=pid, log=log)

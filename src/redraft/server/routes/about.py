@@ -8,6 +8,7 @@ from fastapi import Query, Request, Response
 from typing_extensions import TypedDict
 
 from redraft import __version__
+from redraft.agent.hosted.agent_programs import KnownPrograms
 from redraft.errors import Damaged
 from redraft.server.auth.callers import ANYBODY, Role
 from redraft.server.auth.gate import ENTER
@@ -143,12 +144,44 @@ class DefaultModelInfo(TypedDict):
     model: str
 
 
+class AgentOptionValue(TypedDict):
+    """One choice."""
+
+    value: str
+    name: str
+
+
+class AgentOptionInfo(TypedDict):
+    """Something that an agent program lets a person choose, such as its mode or its model."""
+
+    id: str
+    name: str
+    current: str
+    values: list[AgentOptionValue]
+
+
+class AgentCommand(TypedDict):
+    """A command that an agent program knows; a request begins with it, after a slash."""
+
+    name: str
+    description: str
+
+
+class AgentProgramInfo(TypedDict):
+    """An agent program that is installed or set up; what it offers is known after its first request."""
+
+    name: str
+    options: list[AgentOptionInfo]
+    commands: list[AgentCommand]
+
+
 class ProvidersResponse(TypedDict):
     """The models that the agent can use."""
 
     models: list[ProviderShape]
     agent_mode: str
     default: DefaultModelInfo
+    agents: list[AgentProgramInfo]
 
 
 @router.get("/providers", **gives(ProvidersResponse))
@@ -158,7 +191,22 @@ async def providers(desk: Here) -> Response:
         default = known.provider("", lambda _choice: None)
         entries = [{"name": name, "kind": entry.kind, "model": entry.model} for name, entry in known.known.items()]
         answering = {"provider": default.provider_name, "model": default.model}
-        return {"models": entries, "agent_mode": known.routing.agent_mode, "default": answering}
+        agent = desk.served.agent
+        offers = KnownPrograms(agent.store.state).all()
+        agents = [
+            {
+                "name": name,
+                "options": offers.get(name, {}).get("options", []),
+                "commands": offers.get(name, {}).get("commands", []),
+            }
+            for name in agent.environment.programs.names()
+        ]
+        return {
+            "models": entries,
+            "agent_mode": known.routing.agent_mode,
+            "default": answering,
+            "agents": agents,
+        }
 
     return answer(await desk.run_aside(act))
 

@@ -30,9 +30,13 @@ class ToolConfig(BaseModel):
     lock: bool | None = None
 
 
+ShortText = Annotated[str, Field(min_length=1, max_length=200)]
+
+
 class RunRequest(BaseModel):
     """A request to the agent. Rows are pinned to the session unless they say otherwise. `document` is what "this
-    document" means; by default, the document in front of the caller."""
+    document" means; by default, the document in front of the caller. With `agent`, that agent program does it, with
+    what is chosen of the options that it offers."""
 
     model_config = ConfigDict(extra="forbid")
     session_id: str = Field(min_length=1, max_length=60)
@@ -41,6 +45,8 @@ class RunRequest(BaseModel):
     tool_config: ToolConfig | None = None
     mode: Mode | None = None
     model: str = Field(default="", max_length=200)
+    agent: str = Field(default="", max_length=60)
+    agent_options: dict[ShortText, ShortText] = Field(default_factory=dict[str, str], max_length=20)
     document: str = Field(default="", max_length=4096)
 
 
@@ -54,6 +60,8 @@ class RunResponse(TypedDict):
 @router.post("/run", **gives(RunResponse, 404, 502, 504, body=True))
 async def run(desk: Here, given: RunRequest) -> Response:
     """Start a job in the background."""
+    if given.agent:
+        desk.need("admin")  # it is a program, and reads what its user may read on this machine
     config = {} if given.tool_config is None else given.tool_config.model_dump(exclude_none=True)
     job = await desk.run_aside(
         lambda: desk.served.agent.start(
@@ -63,6 +71,8 @@ async def run(desk: Here, given: RunRequest) -> Response:
             tool_config=config,
             mode=given.mode,
             model=given.model,
+            agent=given.agent,
+            agent_options=given.agent_options,
             document=given.document,
             asked_by=desk.caller.name,
         )
@@ -137,9 +147,15 @@ class JobsResponse(TypedDict):
 
 
 @router.get("/jobs", **gives(JobsResponse))
-async def list_jobs(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 20) -> Response:
+async def list_jobs(desk: Here, limit: Annotated[int, Query(ge=1, le=100)] = 20, busy: bool = False) -> Response:
+    """The latest jobs; or, if `busy`, those that have not ended and do not await review."""
     agent = desk.served.agent
-    return answer({"jobs": await desk.run_aside(lambda: [agent.job(job.id) for job in agent.store.jobs.recent(limit)])})
+
+    def act() -> dict[str, Any]:
+        jobs = agent.store.jobs.with_status(BUSY)[::-1][:limit] if busy else agent.store.jobs.recent(limit)
+        return {"jobs": [agent.job(job.id) for job in jobs]}
+
+    return answer(await desk.run_aside(act))
 
 
 @router.get("/jobs/{job_id}", **gives(JobShape, 404))
@@ -193,11 +209,13 @@ class RuleRequest(BaseModel):
 
 
 class ConfirmRequest(BaseModel):
-    """Whether the person agrees to what a job wants to do."""
+    """Whether the person agrees to what a job wants to do: this once, for the rest of the job (`for_job`), or by a rule
+    for good (`remember`)."""
 
     model_config = ConfigDict(extra="forbid")
     question_id: str = Field(min_length=1, max_length=60)
     allow: bool
+    for_job: bool = False
     remember: RuleRequest | None = None
 
 
@@ -206,7 +224,11 @@ async def confirm(desk: Here, job_id: JobId, given: ConfirmRequest) -> Response:
     rule = given.remember
     kept = None if rule is None else PermissionRule(rule.tool, rule.path, rule.verdict)
     agent = desk.served.agent
-    await desk.run_aside(lambda: agent.confirm(job_id, given.question_id, allow=given.allow, remember=kept))
+
+    def confirm_it() -> None:
+        agent.confirm(job_id, given.question_id, allow=given.allow, for_job=given.for_job, remember=kept)
+
+    await desk.run_aside(confirm_it)
     return answer(await desk.run_aside(agent.job, job_id))
 
 

@@ -3,7 +3,8 @@
 Each shape is a type, from which the description of the API is made, and a function that makes one.
 """
 
-from typing import Annotated, Any, Literal, NotRequired
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, NotRequired, cast
 
 from fastapi import Query
 from typing_extensions import TypedDict
@@ -17,6 +18,7 @@ from redraft.workspace import shape_types, shapes
 from redraft.workspace.document import Document
 from redraft.workspace.tabs import Tab
 from redraft.workspace.turns.decisions import DecisionResult
+from redraft.workspace.undo.history_view import StepView
 from redraft.workspace.undo.rollback import RollbackResult, TurnContent, TurnHunk
 
 # How many characters one patch has at most, and all the patches of an answer; how many hunks an answer has.
@@ -61,10 +63,27 @@ class TurnPatchShape(TypedDict):
     lines: int
 
 
+class FileShape(TypedDict):
+    """What happened, or would happen, to one document."""
+
+    path: str
+    action: Literal["created", "modified", "moved", "deleted"]
+    moved_from: str | None
+
+
+class StepShape(FileShape):
+    """The same, with its text as a unified diff."""
+
+    patch: str
+    truncated: bool
+
+
 class TurnDetail(HunkPage):
-    """A turn, with what it changed. A `pruned` turn has no content left."""
+    """A turn, with what it changed. A `pruned` turn has no content left. `files` also has what changed no text: a
+    document that was moved, created empty or deleted."""
 
     turn: TurnResponse
+    files: list[FileShape]
     documents: list[TurnPatchShape]
     hunks: list[TurnHunkShape]
 
@@ -77,7 +96,37 @@ def turn_detail(content: TurnContent, offset: int, limit: int) -> TurnDetail:
         documents.append(_patch(content.turn, path, before, after, min(room, MAX_PATCH)))
         room -= len(documents[-1]["patch"])
     hunks, page = turn_hunks(content, offset, limit)
-    return {"turn": turn_response(content.turn), "documents": documents, "hunks": hunks, **page}
+    files = file_shapes(content.turn)
+    return {"turn": turn_response(content.turn), "files": files, "documents": documents, "hunks": hunks, **page}
+
+
+def file_shapes(turn: TurnRecord) -> list[FileShape]:
+    """What a turn did to whole documents. That a moved one is gone from its old place is told by the move."""
+    sources = {step.moved_from for step in turn.files if step.moved_from is not None}
+    shown = [step for step in turn.files if not (step.after is None and step.path in sources)]
+    return [{"path": step.path, "action": cast("Any", step.action), "moved_from": step.moved_from} for step in shown]
+
+
+def step_shapes(steps: Iterable[StepView]) -> list[StepShape]:
+    """With their diffs, as far as there is room. It may take seconds: for who does not hold the guard."""
+    shapes: list[StepShape] = []
+    room = MAX_ANSWER
+    for step in steps:
+        old = None if step.action == "created" else step.before
+        new = None if step.action == "deleted" else step.after
+        patch = format_patch(step.path, old, new, old_path=step.moved_from) if room > 0 else ""
+        kept = patch[: min(MAX_PATCH, max(0, room))]
+        room -= len(patch)
+        shapes.append(
+            {
+                "path": step.path,
+                "action": cast("Any", step.action),
+                "moved_from": step.moved_from,
+                "patch": kept,
+                "truncated": room <= 0 or len(kept) < len(patch),
+            }
+        )
+    return shapes
 
 
 def _patch(turn: TurnRecord, path: str, before: str, after: str, room: int) -> TurnPatchShape:

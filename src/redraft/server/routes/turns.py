@@ -1,6 +1,6 @@
 """The history: what was done, taking it back, and the trash."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Path, Query, Response
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,11 +9,14 @@ from typing_extensions import TypedDict
 from redraft.server.routes.responses import MAX_NUMBER, Here, Number, answer, gives, new_router
 from redraft.server.routes.shapes import (
     MAX_HUNKS,
+    ClashShape,
     HunkLimit,
+    StepShape,
     TakenBackShape,
     TurnDetail,
     TurnResponse,
     rollback_shape,
+    step_shapes,
     turn_detail,
     turn_response,
 )
@@ -21,6 +24,9 @@ from redraft.workspace.workspace import Workspace
 
 router = new_router("/api", "history")
 TurnNumber = Annotated[int, Path(ge=1, le=MAX_NUMBER)]
+
+
+Moment = Annotated[float | None, Query(ge=0, le=MAX_NUMBER)]
 
 
 class TurnsResponse(TypedDict):
@@ -36,11 +42,17 @@ async def turns(
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     before: Annotated[int | None, Query(ge=1, le=MAX_NUMBER)] = None,
     path: Annotated[str | None, Query(min_length=1, max_length=4096)] = None,
+    author: Annotated[str | None, Query(min_length=1, max_length=200)] = None,
+    since: Moment = None,
+    until: Moment = None,
 ) -> Response:
-    """What was done in this folder, or to one document."""
+    """What was done in this folder, or to one document, by one author, or between two times (in seconds, as Unix
+    counts them)."""
 
     def act(workspace: Workspace) -> Any:
-        found = workspace.turns(limit=limit + 1, path=path, before=before)
+        found = workspace.history.turns(
+            limit=limit + 1, path=path, before=before, author=author, since=since, until=until
+        )
         following = found[limit - 1].id if len(found) > limit else None
         return {"turns": [turn_response(turn) for turn in found[:limit]], "next_before": following}
 
@@ -52,6 +64,35 @@ async def turn(desk: Here, number: TurnNumber, offset: Number = 0, limit: HunkLi
     """What a turn did. Many or large hunks are paged: continue at `next_offset`."""
     content = await desk.work(lambda workspace: workspace.turn_content(number))
     return answer(await desk.run_long(lambda: turn_detail(content, offset, limit)))
+
+
+class PlanResponse(TypedDict):
+    """What an act would do now: the documents it would change, or what stands in its way."""
+
+    files: list[StepShape]
+    conflicts: list[ClashShape]
+
+
+@router.get("/turns/{number}/plan", **gives(PlanResponse, 404, 409))
+async def plan(desk: Here, number: TurnNumber, act: Literal["undo", "restore"] = "undo") -> Response:
+    """What undoing the turn would do, or restoring the state before it. Nothing is written."""
+    restoring = act == "restore"
+    steps, clashes = await desk.work(lambda workspace: workspace.history.plan(number, restoring=restoring))
+    conflicts = [{"path": each.path, "hunk_id": each.hunk_id, "reason": each.reason} for each in clashes]
+    return answer({"files": await desk.run_long(lambda: step_shapes(steps)), "conflicts": conflicts})
+
+
+class ChangesResponse(TypedDict):
+    """The documents that differ from what they were, each with its diff."""
+
+    files: list[StepShape]
+
+
+@router.get("/changes", **gives(ChangesResponse))
+async def changes(desk: Here, since: Annotated[float, Query(ge=0, le=MAX_NUMBER)]) -> Response:
+    """What changed on the disk since a time (in seconds, as Unix counts them), whoever changed it, as one diff."""
+    steps = await desk.work(lambda workspace: workspace.history.since(since))
+    return answer({"files": await desk.run_long(lambda: step_shapes(steps))})
 
 
 class UndoRequest(BaseModel):

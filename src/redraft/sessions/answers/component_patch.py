@@ -63,6 +63,11 @@ class HookEnvironment:
     file: str
 
     @property
+    def rules_file(self) -> str:
+        """The file that has the commands, from where the person stands."""
+        return os.path.relpath(os.path.join(self.folder, FILE))
+
+    @property
     def variables(self) -> dict[str, str]:
         return {**self.environ, "COMPONENT": self.component, "FILE": self.file}
 
@@ -101,7 +106,7 @@ def run_post_patch(command: str, environment: HookEnvironment, *, seconds: float
 
 
 def _hook_failure(environment: HookEnvironment, what: str) -> RedraftError:
-    message = f"{FILE}: pre_patch of {environment.component!r} {what}. Nothing was written."
+    message = f"{environment.rules_file}: pre_patch of {environment.component!r} {what}. Nothing was written."
     return RedraftError(message, code="invalid_settings", component=environment.component)
 
 
@@ -120,8 +125,8 @@ def patch_component(context: SessionContext, name: str, content: str, allowed: H
     if rule.pre_patch:
         if not allowed.trusted:
             raise ConfirmationRequired(
-                f"{FILE} has a pre_patch command for {name!r} that you have not trusted: {rule.pre_patch!r}. "
-                "Read the file, then run `agent-doc trust`.",
+                f"{environment.rules_file} has a pre_patch command for {name!r} that you have not trusted: "
+                f"{rule.pre_patch!r}. Read the file, then run `agent-doc trust`.",
                 component=name,
             )
         content = run_pre_patch(rule.pre_patch, content, environment)
@@ -129,7 +134,10 @@ def patch_component(context: SessionContext, name: str, content: str, allowed: H
     if not rule.post_patch:
         return written
     if not allowed.trusted:
-        remark = f"The post_patch command of {name!r} was skipped: {FILE} is not trusted. See `agent-doc trust`."
+        remark = (
+            f"The post_patch command of {name!r} was skipped: {environment.rules_file} is not trusted. "
+            "See `agent-doc trust`."
+        )
         return WrittenAnswer(written.changed, remarks=(remark,))
     run_post_patch(rule.post_patch, environment)
     return written

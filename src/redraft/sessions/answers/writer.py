@@ -136,7 +136,7 @@ def preserve_answer(context: SessionContext, answer: str) -> Generator[str]:
     try:
         yield place
     except RedraftError as error:
-        error.message = f"{error.message} The answer is kept in {place}."
+        error.message = f"{error.message} The answer is kept in {context.project.shown(place)}."
         error.details["answer"] = place
         raise
     context.agent_files.drop_answer(place)
@@ -167,9 +167,9 @@ def has_listener(context: SessionContext) -> bool:
 def leave_for_editor(
     context: SessionContext, answer: str, baseline: str | None, strategy: Strategy | None = None
 ) -> str:
-    """Leave an answer for the plugin without waiting; returns the file's path from the project's folder."""
+    """Leave an answer for the plugin without waiting; returns the file's path from where the person stands."""
     with context.lock():
-        return f"{AGENT_DOC}/{_write_letter(context, answer, baseline, strategy)}"
+        return context.project.shown(f"{AGENT_DOC}/{_write_letter(context, answer, baseline, strategy)}")
 
 
 def deliver_to_editor(

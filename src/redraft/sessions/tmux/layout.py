@@ -41,7 +41,8 @@ def target_window(wanted: Collection[str], live: Mapping[str, Pane]) -> str:
 
 
 def lay_out(wanted: Sequence[str], registered: Collection[str], *, stacked: bool, live: Mapping[str, Pane]) -> str:
-    """Bring the wanted panes into one window, side by side or stacked, and focus the first; returns the window.
+    """Bring the wanted panes into one window, side by side or stacked in this order, and focus the first; returns the
+    window. Panes that already stand so are left alone.
 
     Only panes of other documents are moved out: shells and tools stay.
     """
@@ -51,13 +52,38 @@ def lay_out(wanted: Sequence[str], registered: Collection[str], *, stacked: bool
     for pane in inside:
         if pane in registered and pane not in wanted:
             panes.leave_window(pane)
-    before = next(pane for pane in wanted if pane in inside)
-    for pane in wanted:
-        if pane not in inside:
-            panes.join(pane, before, below=stacked)
-        before = pane
+    if not _is_row([live[pane] for pane in wanted], stacked=stacked):
+        _make_row(wanted, next(pane for pane in wanted if pane in inside), inside, stacked=stacked)
     panes.select(wanted[0])
     return window
+
+
+def _is_row(found: Sequence[Pane], *, stacked: bool) -> bool:
+    """Whether panes stand beside one another, or below, in this order, with nothing between them."""
+    if len({pane.window for pane in found}) > 1:
+        return False
+    if stacked:
+        return all(
+            (upper.left, upper.width, upper.bottom + 1) == (lower.left, lower.width, lower.top)
+            for upper, lower in pairwise(found)
+        )
+    return all(
+        (left.top, left.height, left.right + 1) == (right.top, right.height, right.left)
+        for left, right in pairwise(found)
+    )
+
+
+def _make_row(wanted: Sequence[str], anchor: str, inside: Collection[str], *, stacked: bool) -> None:
+    """Place the panes in the anchor's stead, in their order and in equal shares."""
+    first, *others = wanted
+    if first != anchor:
+        panes.join(first, anchor, below=stacked)
+    for pane in others:
+        if pane in inside:
+            panes.leave_window(pane)
+    for number, (before, pane) in enumerate(pairwise(wanted), 1):
+        rest = len(wanted) - number
+        panes.join(pane, before, below=stacked, percent=round(100 * rest / (rest + 1)))
 
 
 def is_arranged(grid: Grid, window: str, live: Mapping[str, Pane]) -> bool:

@@ -135,7 +135,7 @@ def run_tmux(*words: str) -> str:
     """The output of tmux; refused with its own message if it fails."""
     done = _run(words)
     if done.returncode:
-        output = done.stderr.decode("utf-8", "replace").strip()
+        output = " ".join(done.stderr.decode("utf-8", "replace").split())
         raise Refused(f"tmux {words[0]} failed: {output}", code="conflict", command=words[0])
     return done.stdout.decode("utf-8", "replace")
 

@@ -54,9 +54,9 @@ def _read_table(agent_files: AgentDocFiles) -> dict[str, Any]:
     try:
         found = json.loads(data)
     except ValueError as error:
-        raise Damaged(f".agent-doc/{FILE} cannot be read: {error}. Fix it or remove it.") from error
+        raise Damaged(f"{agent_files.shown(FILE)} cannot be read: {error}. Fix it or remove it.") from error
     if not isinstance(found, dict):
-        raise Damaged(f".agent-doc/{FILE} has the wrong format. Fix it or remove it.")
+        raise Damaged(f"{agent_files.shown(FILE)} has the wrong format. Fix it or remove it.")
     return cast("dict[str, Any]", found)
 
 

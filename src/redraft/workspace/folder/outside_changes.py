@@ -16,6 +16,7 @@ If a file has a secret's name, or begins like a key, only the fact that a docume
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from contextlib import contextmanager
@@ -51,6 +52,8 @@ PATIENCE_SECONDS = 0.5
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # Among how many of a document's latest turns another program's is looked for, to say where a conflict is from.
 CONFLICT_TURNS = 20
+# The note in the history of the places that drafts left with their files in a turn.
+LEFT_BY_DRAFTS = "places left by drafts in turn "
 # How many documents `refresh` looks at that only the history knows.
 MOST_WRITTEN = 1000
 
@@ -251,7 +254,7 @@ class OutsideRecorder:
         try:
             image = self._engine.documents.read_file(path, draft.saved)
         except RedraftError:
-            return False
+            return self._is_replaced(path)
         return draft.saved != (None if image is None else image.data)
 
     # Comparing
@@ -396,6 +399,9 @@ class OutsideRecorder:
         with engine.database.transaction():
             record = engine.journal.record(turn, plans, lambda: self._review_steps(changes), line)
             engine.reviews.move_tabs(tabs)
+            if followers:
+                key, gone = f"{LEFT_BY_DRAFTS}{record.id}", sorted(followers)
+                engine.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(gone)))
             if prompt is not None:
                 self.prompts.add(prompt, record.id)
         engine.comments.move(tabs)
@@ -487,7 +493,7 @@ class OutsideRecorder:
             if (step.after is None) != (found is None) or (old and (old.base_path or old.path) != path):
                 break
             after = None if step.after is None else documents.from_image(step.after)
-            if is_another_document(old, after):
+            if is_another_document(old, after) or (after is None and self._went_away(turn, path)):
                 break  # documents traded places: what stands here stood elsewhere before
             if after is not None and found is not None:
                 left = after.review.working
@@ -501,6 +507,11 @@ class OutsideRecorder:
                 return stored
             origin = replace(origin, review=review)
         return origin
+
+    def _went_away(self, turn: TurnRecord, path: DocPath) -> bool:
+        """Whether the draft of a document left this place in a turn, with its file."""
+        row = self._engine.database.row("SELECT value FROM meta WHERE key = ?", (f"{LEFT_BY_DRAFTS}{turn.id}",))
+        return row is not None and path in json.loads(row[0])
 
     def _turns_backwards(self, path: str) -> Iterator[TurnRecord]:
         before: int | None = None

@@ -3,7 +3,7 @@ own tools or by commands that it runs, is that agent's turn, with what it was as
 
 Redraft hears of a prompt through the agent's hooks (`redraft hooks install`). Before it, every document is remembered
 as it is, so that everything the agent does to one is known with both sides. Documents that it creates are noticed at
-the end. What is noticed at different times becomes several turns; `undo` without a number takes all of them back.
+the end. What is noticed at different times becomes several turns; undoing one of them undoes all.
 
 A prompt whose end was never heard of, because the agent was interrupted or killed, ends when the next one begins, or
 after some hours.
@@ -90,20 +90,35 @@ class AgentPrompts:
         prompt = self.current
         self._finish(prompt if prompt is not None and prompt.agent == agent else None)
 
+    def look(self) -> None:
+        """Record what was done for the prompt under way so far, what it created included: somebody undoes it before
+        its end was heard of."""
+        if self.current is not None:
+            self._record()
+
     def _finish(self, prompt: AgentPrompt | None) -> None:
         if prompt is None:
             return
+        self._record()
+        with self._engine.database.transaction():
+            self._engine.database.execute("DELETE FROM meta WHERE key = ?", (KEY,))
+
+    def _record(self) -> None:
         present = self._files.documents_on_disk()
         new = self._files.remember_missing({*present}.difference(json.loads(self._get(OTHERS) or "[]")))
         known = map(DocPath, self._engine.seen.paths())
         with self._engine.journal.lock():
             self._look_at({*known, *present}, new)
-            with self._engine.database.transaction():
-                self._engine.database.execute("DELETE FROM meta WHERE key = ?", (KEY,))
 
     def add(self, prompt: AgentPrompt, turn: int) -> None:
         """This turn belongs to a prompt."""
         self._put(f"{MEMBER}{turn}", prompt.id)
+
+    def join(self, turns: Iterable[int]) -> None:
+        """These turns belong together, like those of a prompt: they took one back, or brought it back."""
+        group = secrets.token_hex(8)
+        for turn in turns:
+            self._put(f"{MEMBER}{turn}", group)
 
     def is_part(self, prompt: AgentPrompt, turn: int) -> bool:
         return self._prompt_of(turn) == prompt.id

@@ -118,6 +118,7 @@ GONE_SINCE = "the document was deleted or moved since"
 WRITTEN_SINCE = "the document was changed since it was put there"
 REPLACED_SINCE = "another document was put in its place since"
 NOT_TEXT = "the document is no longer text"
+IN_ITS_PLACE = "a link, or a folder with something in it, has taken its place: move that away first"
 
 
 class NotClean(Exception):
@@ -173,7 +174,7 @@ def _came_back(engine: Engine, turn: TurnRecord, step: FileStep) -> bool:
 
 def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, str]) -> FilePlan | None:
     path = DocPath(step.path)
-    now = read_or_none(engine.root, path)
+    now = _read_place(engine, path)
     before, after = bytes_of(engine, step.before), bytes_of(engine, step.after)
     if now == before:
         return None
@@ -201,6 +202,15 @@ def _inverse_file(engine: Engine, number: int, step: FileStep, moved: dict[str, 
         return None  # all of it was taken back already
     plan = file_plan(path, now, encode(back.apply(current), decode(now).bom), step, moved)
     return replace(plan, edits=dump_edits(back))
+
+
+def _read_place(engine: Engine, path: DocPath) -> bytes | None:
+    """What a file says; nothing where another program made a folder in its place that is empty: that goes."""
+    if not engine.root.is_replaced(path):
+        return read_or_none(engine.root, path)
+    if engine.root.is_empty_folder(path):
+        return None
+    raise NotClean(IN_ITS_PLACE)
 
 
 def _inverse_review(

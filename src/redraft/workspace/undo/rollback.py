@@ -147,15 +147,13 @@ class ThreeWayView:
 def undo(
     engine: Engine, number: int | None = None, *, author: Author = PERSON, called: AuditLine | None = None
 ) -> RollbackResult:
-    """Take a turn back (by default the last, with all that its agent did for the same prompt), keeping everything that
+    """Take a turn back (by default the last), with all that its agent did for the same prompt, keeping everything that
     came after; all of it or nothing."""
     with engine.journal.lock():
         turn = engine.turns.get(number) if number is not None else engine.turns.last_to_undo()
         if turn is None:
             raise _nothing_to_undo(engine)
-        if number is None and (turns := _standing_of_prompt(engine, turn)):
-            return _undo_all(engine, turns, author, called)
-        return _undo(engine, turn, f"Undo: {turn.title}", author, called)
+        return _undo_all(engine, turns_of_one_prompt(engine, turn), "Undo: ", author, called)
 
 
 def _nothing_to_undo(engine: Engine) -> Refused:
@@ -167,27 +165,60 @@ def _nothing_to_undo(engine: Engine) -> Refused:
     return Refused("There is nothing to undo.", code="nothing_to_undo")
 
 
-def _standing_of_prompt(engine: Engine, turn: TurnRecord) -> list[TurnRecord]:
-    """The turns of the same prompt that stand, the newest first."""
+def turns_of_one_prompt(engine: Engine, turn: TurnRecord) -> list[TurnRecord]:
+    """A turn with those that stand of what its agent did for the same prompt, the newest first. The undos of a prompt
+    belong together as well."""
     found = engine.outside.prompts.turns_with(turn.id)
-    return [each for each in reversed(found) if each.state is State.APPLIED and not each.pruned]
+    standing = [each for each in reversed(found) if each.state is State.APPLIED and not each.pruned]
+    return standing if turn.id in {each.id for each in standing} else [turn]
 
 
-def _undo_all(engine: Engine, turns: Sequence[TurnRecord], author: Author, called: AuditLine | None) -> RollbackResult:
-    """Take these turns back, newest first: all, or none where anything stands in the way of one."""
-    touched: set[str] = set()
+def plan_undo_all(engine: Engine, turns: Sequence[TurnRecord]) -> tuple[list[Plan], list[Clash]]:
+    """What undoing these turns, newest first, would write, one after the other, or what stands in the way."""
+    plans: list[Plan] = []
     clashes: list[Clash] = []
+    touched: set[str] = set()
     for turn in turns:  # what stands in an older one's way may be a newer one of them
-        clashes += [clash for clash in plan_undo(engine, turn)[1] if clash.path not in touched]
+        plan, found = plan_undo(engine, turn)
+        clashes += [clash for clash in found if clash.path not in touched]
         touched.update(turn.paths)
+        plans.append(plan)
+    return plans, clashes
+
+
+def _undo_all(
+    engine: Engine, turns: Sequence[TurnRecord], word: str, author: Author, called: AuditLine | None = None
+) -> RollbackResult:
+    """Take these turns back, newest first: all, or none where anything stands in the way of one."""
+    if len(turns) == 1:
+        return _undo(engine, turns[0], _undo_title(turns[0], word), author, called)
+    clashes = plan_undo_all(engine, turns)[1]
     if clashes:
         return RollbackResult(None, clashes)
+    done: list[TurnRecord] = []
     result = RollbackResult(None)
     for turn in turns:
-        result = _undo(engine, turn, f"Undo: {turn.title}", author, called)
-        if result.conflicts:
-            break
-    return result
+        result = _undo(engine, turn, _undo_title(turn, word), author, called)
+        if result.turn is not None:
+            done.append(result.turn)
+        elif result.conflicts and not _is_nothing_left(result):
+            for record in reversed(done):  # nothing was written in between: this fits
+                _undo(engine, record, _undo_title(record, "Redo: "), author)
+            return result
+    if len(done) > 1:
+        engine.outside.prompts.join(each.id for each in done)
+    return RollbackResult(done[-1]) if done else result
+
+
+def _undo_title(turn: TurnRecord, word: str) -> str:
+    return turn.title.replace("Undo: ", word, 1) if word != "Undo: " else f"{word}{turn.title}"
+
+
+def _is_nothing_left(result: RollbackResult) -> bool:
+    return all(clash.reason == NOTHING_LEFT for clash in result.conflicts)
+
+
+NOTHING_LEFT = "nothing of the turn is left here"
 
 
 def redo(engine: Engine, *, author: Author = PERSON) -> RollbackResult:
@@ -196,13 +227,7 @@ def redo(engine: Engine, *, author: Author = PERSON) -> RollbackResult:
         turn = engine.turns.last_to_redo()
         if turn is None:
             raise Refused("There is nothing to redo.", code="nothing_to_undo")
-        prompt = {each.id for each in engine.outside.prompts.turns_with(turn.source or 0)}
-        while True:
-            result = _undo(engine, turn, turn.title.replace("Undo: ", "Redo: ", 1), author)
-            following = engine.turns.last_to_redo()
-            if result.conflicts or following is None or following.source not in prompt:
-                return result
-            turn = following
+        return _undo_all(engine, turns_of_one_prompt(engine, turn), "Redo: ", author)
 
 
 def _undo(
@@ -214,9 +239,12 @@ def _undo(
         return RollbackResult(None, clashes)
     if turn.kind in ("apply", "propose") and not _changes_anything(engine, plan) and not empty_folders(engine, turn.id):
         # What comes back of it later can still be undone then.
-        return RollbackResult(None, [Clash(path, "", "nothing of the turn is left here") for path in turn.paths])
+        return RollbackResult(None, [Clash(path, "", NOTHING_LEFT) for path in turn.paths])
     # A proposal's folders were made by the decisions that took it.
     decisions = engine.turns.acceptances(turn) if turn.kind == "propose" else []
+    for file in plan.files:
+        if file.after is not None and engine.root.is_empty_folder(file.path):
+            engine.root.remove_folder(file.path)  # another program's, in the document's place
     record = engine.commit(plan, author=author, kind="undo", title=title, source=turn.id, called=called)
     for number in (turn.id, *(decision.id for decision in decisions)):
         take_back_folders(engine, number, record.id)
@@ -259,7 +287,7 @@ def restore(engine: Engine, number: int, *, author: Author = PERSON) -> Rollback
     """Set every document of a turn to its checkpoint, the state before that turn."""
     with engine.journal.lock():
         turn = engine.turns.get(number)
-        _check_not_pruned(turn)
+        check_not_pruned(turn)
         engine.events.tell("checkpoint.rollback.started", checkpoint_id=number, mode="hard_all")
         plan = reset_turn(engine, turn)
         if not _changes_anything(engine, plan) and not empty_folders(engine, number):
@@ -288,7 +316,7 @@ def rollback(
         raise Refused(f"There is no rollback mode {mode!r}: use hard_all or scoped_selected.", mode=mode)
     with engine.journal.lock():
         turn = engine.turns.get(number)
-        _check_not_pruned(turn)
+        check_not_pruned(turn)
         if turn.state is State.PROPOSED:
             raise Refused(f"Turn {number} waits for a decision: reject its hunks.", code="conflict", turn=number)
         if turn.state is State.DISCARDED:
@@ -545,11 +573,11 @@ def _is_moved_away(turn: TurnRecord, step: FileStep) -> bool:
 
 def check_standing(turn: TurnRecord) -> None:
     """Refuse a turn that cannot be taken back as it stands."""
-    _check_not_pruned(turn)
+    check_not_pruned(turn)
     if turn.state not in (State.APPLIED, State.PROPOSED):
         raise Refused(f"Turn {turn.id} is {turn.state}.", code="nothing_to_undo", turn=turn.id)
 
 
-def _check_not_pruned(turn: TurnRecord) -> None:
+def check_not_pruned(turn: TurnRecord) -> None:
     if turn.pruned:
         raise Refused(f"Turn {turn.id} is older than the history that is kept.", code="nothing_to_undo", turn=turn.id)
