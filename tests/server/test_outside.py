@@ -515,25 +515,29 @@ def save_again(file: Path, *, backup: bool) -> None:
 
 
 @pytest.mark.covers("RD-outside-moves", "P5")
-@pytest.mark.parametrize("then", ["replaced and renamed", "backup and deleted", "backup and renamed", "unknown"])
+@pytest.mark.parametrize(
+    "then", ["replaced and renamed", "another deleted", "backup and deleted", "backup and renamed", "unknown"]
+)
 def test_typing_follows_each_of_two_swapped_documents_that_are_alike(server: Server, folder: Path, then: str) -> None:
     """All of it is done before the server can look. Numbers and words do not tell which is which, but the kernel does:
     even of a document that nobody ever read, and of one that is written anew afterwards."""
-    days = ("monday",) if then == "unknown" else ("monday", "tuesday")
-    first, second, late = (folder / f"{name}.md" for name in ("monday", "tuesday", "late"))
-    for file in (first, second):
+    days = ("monday",) if then == "unknown" else ("monday", "tuesday", "friday")
+    first, second, third, late = (folder / f"{name}.md" for name in ("monday", "tuesday", "friday", "late"))
+    for file in (first, second, third):
         file.write_text(f"{STORY}It is {file.stem}.\n", encoding="utf-8")
     for day in days:
         tab = server.post("/api/tabs", {"path": f"{day}.md"})["tab_id"]
         server.post(f"/api/tabs/{tab}/type", {"content": f"Typed on {day}. {STORY}It is {day}.\n"})
-    places = {"monday": second, "tuesday": first}
+    places = {"monday": second, "tuesday": first, "friday": third}
     with stopped(server):
         first.rename(folder / "aside~")
         second.rename(first)
         (folder / "aside~").rename(second)
-        if then == "replaced and renamed":
+        if then in ("replaced and renamed", "another deleted"):
             save_again(second, backup=False)
             places["monday"] = second.rename(late)
+            if then == "another deleted":
+                third.unlink()
         elif then == "backup and deleted":
             save_again(first, backup=True)
             second.unlink()
@@ -544,7 +548,7 @@ def test_typing_follows_each_of_two_swapped_documents_that_are_alike(server: Ser
     for day, place in places.items():
         shown = content(server, place.name)
         assert f"It is {day}.\n" in shown
-        assert [each for each in ("monday", "tuesday") if f"Typed on {each}. " in shown] == [day] * (day in days)
+        assert [each for each in places if f"Typed on {each}. " in shown] == [day] * (day in days)
     lost = [place.name for place in places.values() if not place.exists()]
     notices = server.get("/api/workspace")["notices"]
     assert [name for name in lost if f"deleted or renamed {name}" in "".join(notices)] == lost
@@ -564,6 +568,19 @@ def test_typing_goes_along_where_somebody_reads_the_renamed_document_before_its_
     assert content(server, "tale.md")
     until(lambda: titles(server) == ["moved story.md to tale.md"])
     assert content(server, "tale.md") == OTHER.replace("\n", " <typed>\n", 1) != typed
+
+
+@pytest.mark.covers("RD-outside-moves", "P5")
+def test_typing_goes_along_into_a_new_folder_beside_a_new_document_that_is_alike(server: Server, folder: Path) -> None:
+    """The kernel does not tell where it went: nobody watched that folder yet."""
+    type_unsaved(server)
+    with stopped(server):
+        (folder / "copy.md").write_text(OTHER, encoding="utf-8")
+        (folder / "new").mkdir()
+        (folder / "story.md").rename(folder / "new" / "story.md")
+    assert content(server, "new/story.md")
+    until(lambda: titles(server) == ["moved story.md to new/story.md"])
+    assert content(server, "new/story.md") == STORY.replace("\n", " <typed>\n", 1)
 
 
 @contextmanager

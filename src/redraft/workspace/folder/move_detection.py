@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable
 
     from redraft.files.file_image import FileImage, FileStamp
+    from redraft.files.inotify import RenamedPath
     from redraft.workspace.document import Draft
     from redraft.workspace.engine import Engine
     from redraft.workspace.folder.scan import FileMark
@@ -87,6 +88,8 @@ def is_successor(old: bytes, new: bytes) -> bool:
 
 # A change that comes sooner than this after the last one is the same program's going on.
 SAME_SECONDS = 60.0
+# How often files are looked at again that another program renames meanwhile.
+MOST_LOOKS = 20
 # Where more files than this came at once, none is compared with a document that is gone.
 MOST_ARRIVALS = 100
 # Among how many of a document's latest turns the one is looked for that moved it or took its file away.
@@ -113,6 +116,26 @@ class MoveDetector:
         self._compare = compare
         self._last_stamp = last_stamp
         self.renames = RenameLog(self._is_known, lambda path: not self._is_gone(path))
+
+    def look(
+        self,
+        paths: Iterable[DocPath],
+        hear: Callable[[], list[RenamedPath]],
+        at_work: Callable[[], Iterable[DocPath]],
+        appeared: Collection[str] | None,
+    ) -> tuple[list[OutsideChange], ResolvedChanges]:
+        """What became of these files, and what of it is new, resolved. Looks again if a file was renamed meanwhile:
+        what the kernel said and what lies there must be of one moment."""
+        clock, looks = self._engine.clock, 0
+        self.renames.add(hear(), clock())
+        while True:
+            changes = [change for path in paths if (change := self._compare(path)) is not None]
+            news = [change for change in changes if change.is_news]
+            resolved = self.resolve(news, at_work(), appeared) if news else ResolvedChanges([], [])
+            heard, looks = hear() if news else [], looks + 1
+            self.renames.add(heard, clock())
+            if not heard or looks == MOST_LOOKS:
+                return changes, resolved
 
     def resolve(
         self, changes: list[OutsideChange], at_work: Iterable[DocPath], appeared: Collection[str] | None
@@ -204,11 +227,14 @@ class MoveDetector:
         return traded or not is_successor(before.data, after.data)
 
     def _add_vanished(self, found: dict[DocPath, OutsideChange], at_work: Iterable[DocPath]) -> list[DocPath]:
-        """A file came or went: look at the open documents whose files are gone, whoever was to look at them when, and
-        return those that are new here. One of them may have been moved to where another one seems to be."""
+        """A file came or went: look at the open documents whose files are gone or were renamed, whoever was to look at
+        them when, and return those that are new here. One of them may have been moved to where another one seems to
+        be."""
         new: list[DocPath] = []
-        for path in {*at_work} - found.keys():
-            change = self._compare(path) if self._is_gone(path) else None
+        others = {*at_work} - found.keys()
+        renamed = self.renames.renamed(others)
+        for path in others:
+            change = self._compare(path) if path in renamed or self._is_gone(path) else None
             if change is not None and change.is_news:
                 found[path] = change
                 new.append(path)
@@ -269,7 +295,8 @@ class MoveDetector:
             return
         names = set(appeared or ()) or self._recent_files(files)
         arrived = [self._find_arrival(name) for name in sorted(names)] if len(names) <= MOST_ARRIVALS else []
-        new = [change for change in found.values() if change.before is None and change.came_from is None]
+        taken = {change.went_to for change in found.values()}
+        new = [change for change in found.values() if change.before is None and change.path not in taken]
         new += [change for change in arrived if change is not None and change.path not in found]
         pairs = [
             (gone, target)
@@ -337,12 +364,11 @@ class MoveDetector:
         if not places or is_secret_name(places[-1]):
             return None
         for place in places:
-            target = found.get(place) or self._find_arrival(place) or self._compare(place)
-            if target is None or target.after is None or change.before is None:
+            target = found.get(place) or self._find_there(place)
+            after = None if target is None else target.after
+            if target is None or after is None or change.before is None:
                 continue
-            if not target.is_news and engine.seen.find_known_content(place) is None:
-                target = replace(target, before=None)  # it came a moment ago, and somebody has read it already
-            if is_successor(change.before.data, target.after.data):
+            if is_successor(change.before.data, after.data):
                 heard.add(change.path)
                 return None if place == change.path or target.came_from is not None else target
         if self._is_gone(places[-1]):
@@ -360,17 +386,19 @@ class MoveDetector:
         files: dict[str, FileMark],
     ) -> OutsideChange | None:
         data = gone.before.data if gone.before else b""
+        taken = {change.went_to for change in found.values()}
         places = [
             change
             for change in found.values()
-            if change.after is not None and change.after.data == data and change.came_from is None
+            if change.after is not None and change.after.data == data and change.path not in taken
         ]
         if not places and appeared is not None:
             arrived = (self._find_arrival(name) for name in appeared if name not in found)
             places = [change for change in arrived if change is not None and change.data == data]
         if not places:
-            arrived = (self._find_arrival(name) for name in self._same_file(gone, files) if name not in found)
-            places = [change for change in arrived if change is not None and is_successor(data, change.data or b"")]
+            arrived = (self._find_there(DocPath(name)) for name in self._same_file(gone, files) if name not in found)
+            places = [change for change in arrived if change is not None and change.before is None]
+            places = [change for change in places if is_successor(data, change.data or b"")]
         if len(places) > 1 and (stamp := self._last_stamp(gone.path)) is not None:
             places = [change for change in places if self._engine.root.is_that_file(change.path, stamp)]
         return places[0] if len(places) == 1 else None
@@ -390,6 +418,14 @@ class MoveDetector:
                 for name, mark in zip(folder.names, folder.marks, strict=True):
                     files[f"{folder.path}/{name}" if folder.path else name] = mark
         return files
+
+    def _find_there(self, place: DocPath) -> OutsideChange | None:
+        """What is at a place to which a document came. Somebody may have read it there already, before anybody knew
+        what it was."""
+        target = self._find_arrival(place) or self._compare(place)
+        if target is not None and not target.is_news and self._engine.seen.find_known_content(place) is None:
+            return replace(target, before=None)
+        return target
 
     def _find_arrival(self, name: str) -> OutsideChange | None:
         """A file that nobody knew, or that came to a place where none was left."""
