@@ -303,10 +303,16 @@ class MoveDetector:
             for gone in lost
             for target in new
             if gone.before is not None and target.data and is_successor(gone.before.data, target.data)
+            if self._came_after(target, gone)
         ]
         for gone, target in pairs:
             if sum(gone in pair or target in pair for pair in pairs) == 1:
                 _join_move(found, gone, target)
+
+    def _came_after(self, target: OutsideChange, gone: OutsideChange) -> bool:
+        """Whether a file was made after the document was written that is gone; else it is another one."""
+        stamp = self._last_stamp(gone.path)
+        return stamp is None or self._engine.root.is_newer(target.path, stamp)
 
     def _recent_files(self, files: dict[str, FileMark]) -> set[str]:
         """The files that were made, changed or moved just now."""
