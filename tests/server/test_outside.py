@@ -3,7 +3,9 @@ person whose unsaved words it meets is told and sees both."""
 
 from __future__ import annotations
 
+import signal
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +18,7 @@ from tests.speaking.programs import WAYS, another_program
 from tests.tools.calling import STORY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
 OTHER = STORY.replace("She", "Ann") + "One more line.\n"
@@ -498,6 +500,98 @@ def test_typing_stays_with_each_of_two_swapped_documents_when_one_is_written_aga
     until(lambda: content(server, "monday.md").endswith("One more line.\n"))
     assert content(server, "monday.md") == f"Typed on tuesday. {STORY}It is tuesday.\nOne more line.\n"
     assert content(server, "tuesday.md") == f"Typed on monday. {STORY}It is monday.\n"
+
+
+def save_again(file: Path, *, backup: bool) -> None:
+    """Add a line as editors do: put a new file over the old one, or write a new one once the old one is a backup."""
+    words, aside = file.read_text(encoding="utf-8") + "More.\n", file.with_name("aside~")
+    if backup:
+        file.rename(aside)
+        file.write_text(words, encoding="utf-8")
+        aside.unlink()
+    else:
+        aside.write_text(words, encoding="utf-8")
+        aside.replace(file)
+
+
+@pytest.mark.covers("RD-outside-moves", "P5")
+@pytest.mark.parametrize(
+    "then", ["replaced and renamed", "another deleted", "backup and deleted", "backup and renamed", "unknown"]
+)
+def test_typing_follows_each_of_two_swapped_documents_that_are_alike(server: Server, folder: Path, then: str) -> None:
+    """All of it is done before the server can look. Numbers and words do not tell which is which, but the kernel does:
+    even of a document that nobody ever read, and of one that is written anew afterwards."""
+    days = ("monday",) if then == "unknown" else ("monday", "tuesday", "friday")
+    first, second, third, late = (folder / f"{name}.md" for name in ("monday", "tuesday", "friday", "late"))
+    for file in (first, second, third):
+        file.write_text(f"{STORY}It is {file.stem}.\n", encoding="utf-8")
+    for day in days:
+        tab = server.post("/api/tabs", {"path": f"{day}.md"})["tab_id"]
+        server.post(f"/api/tabs/{tab}/type", {"content": f"Typed on {day}. {STORY}It is {day}.\n"})
+    places = {"monday": second, "tuesday": first, "friday": third}
+    with stopped(server):
+        first.rename(folder / "aside~")
+        second.rename(first)
+        (folder / "aside~").rename(second)
+        if then in ("replaced and renamed", "another deleted"):
+            save_again(second, backup=False)
+            places["monday"] = second.rename(late)
+            if then == "another deleted":
+                third.unlink()
+        elif then == "backup and deleted":
+            save_again(first, backup=True)
+            second.unlink()
+        elif then == "backup and renamed":
+            save_again(first, backup=True)
+            places["tuesday"] = first.rename(late)
+    until(lambda: by_outside(server))
+    for day, place in places.items():
+        shown = content(server, place.name)
+        assert f"It is {day}.\n" in shown
+        assert [each for each in places if f"Typed on {each}. " in shown] == [day] * (day in days)
+    lost = [place.name for place in places.values() if not place.exists()]
+    notices = server.get("/api/workspace")["notices"]
+    assert [name for name in lost if f"deleted or renamed {name}" in "".join(notices)] == lost
+    assert len(notices) == len(lost)
+
+
+@pytest.mark.covers("RD-outside-moves", "P5")
+def test_typing_goes_along_where_somebody_reads_the_renamed_document_before_its_old_name(
+    server: Server, folder: Path
+) -> None:
+    typed = type_unsaved(server)
+    (folder / "copy.md").write_text(STORY + "Copied.\n", encoding="utf-8")  # alike too, and known to nobody
+    with stopped(server):
+        (folder / "story~").write_text(OTHER, encoding="utf-8")
+        (folder / "story~").replace(folder / "story.md")
+        (folder / "story.md").rename(folder / "tale.md")
+    assert content(server, "tale.md")
+    until(lambda: titles(server) == ["moved story.md to tale.md"])
+    assert content(server, "tale.md") == OTHER.replace("\n", " <typed>\n", 1) != typed
+
+
+@pytest.mark.covers("RD-outside-moves", "P5")
+def test_typing_goes_along_into_a_new_folder_beside_a_new_document_that_is_alike(server: Server, folder: Path) -> None:
+    """The kernel does not tell where it went: nobody watched that folder yet."""
+    type_unsaved(server)
+    with stopped(server):
+        (folder / "copy.md").write_text(OTHER, encoding="utf-8")
+        (folder / "new").mkdir()
+        (folder / "story.md").rename(folder / "new" / "story.md")
+    assert content(server, "new/story.md")
+    until(lambda: titles(server) == ["moved story.md to new/story.md"])
+    assert content(server, "new/story.md") == STORY.replace("\n", " <typed>\n", 1)
+
+
+@contextmanager
+def stopped(server: Server) -> Generator[None]:
+    """While the server does not run; then it hears of everything at once."""
+    assert server.process is not None
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        server.process.send_signal(signal.SIGCONT)
 
 
 @pytest.mark.covers("P5")

@@ -104,6 +104,15 @@ class Root:
         same = (found.st_dev, found.st_ino) == (stamp.dev, stamp.ino)
         return same and (created is None or created <= stamp.ctime_ns or stamp.ctime_ns < 0)
 
+    def is_newer(self, path: DocPath, stamp: FileStamp) -> bool:
+        """Whether the file there was created after the one that had this stamp was changed, if that time is known."""
+        try:
+            with self.open_parent(path) as parent:
+                created = syscalls.birth_time_ns(parent.fd, parent.name)
+        except (RedraftError, OSError):
+            return False
+        return created is None or created > stamp.ctime_ns
+
     def is_secret_link(self, path: DocPath) -> bool:
         """Whether the file there is another name of a secret in the folder."""
         try:

@@ -8,7 +8,6 @@ document that comes back to its place brings everything back with it.
 from __future__ import annotations
 
 import time
-from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,11 +19,12 @@ from redraft.files.textfile import decode
 from redraft.history.journal import Content
 from redraft.history.turns import State
 from redraft.text.diff.word_diff import are_alike
+from redraft.workspace.folder.rename_log import RenameLog
 from redraft.workspace.folder.scan import can_be_listed, folders
 from redraft.workspace.secret_gate import MissingFile, find_renamed_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Container, Iterable
 
     from redraft.files.file_image import FileImage, FileStamp
     from redraft.files.inotify import RenamedPath
@@ -88,42 +88,12 @@ def is_successor(old: bytes, new: bytes) -> bool:
 
 # A change that comes sooner than this after the last one is the same program's going on.
 SAME_SECONDS = 60.0
+# How often files are looked at again that another program renames meanwhile.
+MOST_LOOKS = 20
 # Where more files than this came at once, none is compared with a document that is gone.
 MOST_ARRIVALS = 100
 # Among how many of a document's latest turns the one is looked for that moved it or took its file away.
 RECENT_TURNS = 5
-# So many renames are kept until somebody looks at what was renamed.
-MOST_RENAMES = 10_000
-
-
-class RenameLog:
-    """What the kernel said was renamed, and when that was heard. Only by this is known what a document became that got
-    a secret's name and was overwritten or deleted before anybody looked."""
-
-    def __init__(self) -> None:
-        self._renames: deque[tuple[float, RenamedPath]] = deque(maxlen=MOST_RENAMES)
-
-    def add(self, renames: Iterable[RenamedPath], now: float) -> None:
-        self._renames.extend((now, rename) for rename in renames)
-
-    def place(self, path: DocPath, since: float) -> DocPath | None:
-        """Where the document at this path was moved since; None if it was not."""
-        place: str = path
-        for heard, rename in self._renames:
-            if heard >= since and (place == rename.old or place.startswith(f"{rename.old}/")):
-                place = rename.new + place[len(rename.old) :]
-        return None if place == path else DocPath(place)
-
-    def secret_name(self, path: DocPath, since: float) -> DocPath | None:
-        """The secret's name that the document at this path was given since, perhaps by way of others, and that it was
-        not moved away from again: a program that swaps two documents may need any name for a moment."""
-        places: set[str] = {path}
-        for heard, rename in self._renames:
-            if heard >= since:
-                moved = {place for place in places if place == rename.old or place.startswith(f"{rename.old}/")}
-                places -= {place for place in moved if is_secret_name(place)}
-                places |= {rename.new + place[len(rename.old) :] for place in moved}
-        return next((DocPath(place) for place in sorted(places) if is_secret_name(place)), None)
 
 
 class ResolvedChanges(NamedTuple):
@@ -145,7 +115,27 @@ class MoveDetector:
         self._engine = engine
         self._compare = compare
         self._last_stamp = last_stamp
-        self.renames = RenameLog()
+        self.renames = RenameLog(self._is_known, lambda path: not self._is_gone(path))
+
+    def look(
+        self,
+        paths: Iterable[DocPath],
+        hear: Callable[[], list[RenamedPath]],
+        at_work: Callable[[], Iterable[DocPath]],
+        appeared: Collection[str] | None,
+    ) -> tuple[list[OutsideChange], ResolvedChanges]:
+        """What became of these files, and what of it is new, resolved. Looks again if a file was renamed meanwhile:
+        what the kernel said and what lies there must be of one moment."""
+        clock, looks = self._engine.clock, 0
+        self.renames.add(hear(), clock())
+        while True:
+            changes = [change for path in paths if (change := self._compare(path)) is not None]
+            news = [change for change in changes if change.is_news]
+            resolved = self.resolve(news, at_work(), appeared) if news else ResolvedChanges([], [])
+            heard, looks = hear() if news else [], looks + 1
+            self.renames.add(heard, clock())
+            if not heard or looks == MOST_LOOKS:
+                return changes, resolved
 
     def resolve(
         self, changes: list[OutsideChange], at_work: Iterable[DocPath], appeared: Collection[str] | None
@@ -153,30 +143,58 @@ class MoveDetector:
         """The changes, where a document that is gone from one place and stands at another was moved there. `at_work`
         are the documents that are open, under review, or waiting to be looked at."""
         found = {change.path: change for change in changes}
-        if any(change.before is None for change in changes):
+        if any(change.before is None or change.after is None for change in changes):
             self._add_vanished(found, at_work)
         files: dict[str, FileMark] = {}
-        self._follow_swaps(found, files)
         # First what the kernel said of all of them: among documents that are alike, it alone tells which is which.
-        for heard in (True, False):
-            for gone in [*found.values()]:
-                if gone.before is None or gone.after is not None or gone.went_to is not None or not gone.before.data:
-                    continue
-                target = self._find_renamed(gone, found) if heard else self._find_target(gone, found, appeared, files)
-                if target is not None:
-                    _join_move(found, gone, target)
+        heard = self._follow_heard(found, at_work)
+        self._follow_swaps(found, files, heard)
+        for gone in [*found.values()]:
+            if gone.before is None or gone.after is not None or gone.went_to is not None or not gone.before.data:
+                continue
+            if gone.path not in heard and (target := self._find_target(gone, found, appeared, files)) is not None:
+                _join_move(found, gone, target)
         later = self._follow_renames(found)
-        self._follow_rewrites(found, appeared, files)
+        self._follow_rewrites(found, appeared, files, heard)
         self._return_from_backups(found)
         return ResolvedChanges(list(found.values()), later)
 
-    def _follow_swaps(self, found: dict[DocPath, OutsideChange], files: dict[str, FileMark]) -> None:
+    def _follow_heard(self, found: dict[DocPath, OutsideChange], at_work: Iterable[DocPath]) -> set[DocPath]:
+        """Where the kernel said that documents were renamed, drafts and tabs follow, and for those that are gone it is
+        a move. Returns all of which it said where they went: nothing is to be guessed of them."""
+        heard: set[DocPath] = set()
+        waiting = [*found.values()]
+        while waiting:
+            change = found[waiting.pop().path]
+            if change.before is None or not change.before.data or change.went_to is not None:
+                continue
+            if not self._is_another_file(change):
+                continue
+            target = self._find_renamed(change, found, heard)
+            if target is None:
+                continue
+            if change.after is None and target.after is not None:
+                _join_move(found, change, target)
+            else:
+                found[change.path] = replace(change, went_to=target.path, left_as=target.after)
+                found.setdefault(target.path, target)
+                new = self._add_vanished(found, at_work)  # the one that took its place comes along in the same turn
+                waiting += [found[path] for path in new]
+            if target.before is not None:
+                waiting.append(found[target.path])
+        return heard
+
+    def _follow_swaps(
+        self, found: dict[DocPath, OutsideChange], files: dict[str, FileMark], heard: Container[DocPath]
+    ) -> None:
         """Where another document took the place of one whose file lies elsewhere by now, drafts and tabs follow the
         file. For the history both have changed: such a turn can be taken back whichever of them was known."""
         waiting = [*found.values()]
         while waiting:
             change = waiting.pop()
-            if change.before is None or change.after is None or not self._is_another_file(change):
+            if change.path in heard or change.before is None or change.after is None:
+                continue
+            if not self._is_another_file(change):
                 continue
             target = self._find_file(change, found, files)
             if target is None or not self._is_swapped(change, target):
@@ -208,13 +226,26 @@ class MoveDetector:
         traded = old is not None and change.image is not None and change.image.stamp.ino == old.ino
         return traded or not is_successor(before.data, after.data)
 
-    def _add_vanished(self, found: dict[DocPath, OutsideChange], at_work: Iterable[DocPath]) -> None:
-        """A file came: look at the open documents whose files are gone, whoever was to look at them when. One of them
-        may have been moved there."""
-        for path in {*at_work} - found.keys():
-            change = self._compare(path) if self._is_gone(path) else None
+    def _add_vanished(self, found: dict[DocPath, OutsideChange], at_work: Iterable[DocPath]) -> list[DocPath]:
+        """A file came or went: look at the open documents whose files are gone or were renamed, whoever was to look at
+        them when, and return those that are new here. One of them may have been moved to where another one seems to
+        be."""
+        new: list[DocPath] = []
+        others = {*at_work} - found.keys()
+        renamed = self.renames.renamed(others)
+        for path in others:
+            change = self._compare(path) if path in renamed or self._is_gone(path) else None
             if change is not None and change.is_news:
                 found[path] = change
+                new.append(path)
+        return new
+
+    def _is_known(self, path: DocPath) -> bool:
+        """Whether there was a document at this path, as far as anybody noticed."""
+        engine = self._engine
+        known = engine.seen.find_known_content(path)
+        cached = engine.documents.find_cached_file(path) is not None
+        return cached if known is None else known.snapshot is not None
 
     def _is_gone(self, path: DocPath) -> bool:
         try:
@@ -250,27 +281,38 @@ class MoveDetector:
         return None
 
     def _follow_rewrites(
-        self, found: dict[DocPath, OutsideChange], appeared: Collection[str] | None, files: dict[str, FileMark]
+        self,
+        found: dict[DocPath, OutsideChange],
+        appeared: Collection[str] | None,
+        files: dict[str, FileMark],
+        heard: Container[DocPath],
     ) -> None:
         """A program may replace a file by a new one that says nearly the same, and rename that. Where one document with
         a draft is gone and one file came that is alike, it is taken for that; where there are several, for none."""
         lost = [change for change in found.values() if change.stored is not None and change.went_to is None]
-        lost = [change for change in lost if change.before is not None and change.after is None]
+        lost = [change for change in lost if change.before and change.after is None and change.path not in heard]
         if not lost:
             return
         names = set(appeared or ()) or self._recent_files(files)
         arrived = [self._find_arrival(name) for name in sorted(names)] if len(names) <= MOST_ARRIVALS else []
-        new = [change for change in found.values() if change.before is None and change.came_from is None]
+        taken = {change.went_to for change in found.values()}
+        new = [change for change in found.values() if change.before is None and change.path not in taken]
         new += [change for change in arrived if change is not None and change.path not in found]
         pairs = [
             (gone, target)
             for gone in lost
             for target in new
             if gone.before is not None and target.data and is_successor(gone.before.data, target.data)
+            if self._came_after(target, gone)
         ]
         for gone, target in pairs:
             if sum(gone in pair or target in pair for pair in pairs) == 1:
                 _join_move(found, gone, target)
+
+    def _came_after(self, target: OutsideChange, gone: OutsideChange) -> bool:
+        """Whether a file was made after the document was written that is gone; else it is another one."""
+        stamp = self._last_stamp(gone.path)
+        return stamp is None or self._engine.root.is_newer(target.path, stamp)
 
     def _recent_files(self, files: dict[str, FileMark]) -> set[str]:
         """The files that were made, changed or moved just now."""
@@ -315,18 +357,32 @@ class MoveDetector:
             return False
         return change.image is None or (stamp is not None and change.image.stamp.ino != stamp.ino)
 
-    def _find_renamed(self, gone: OutsideChange, found: dict[DocPath, OutsideChange]) -> OutsideChange | None:
-        """What became of the place where another program moved the document, if it says nearly the same there."""
+    def _find_renamed(
+        self, change: OutsideChange, found: dict[DocPath, OutsideChange], heard: set[DocPath]
+    ) -> OutsideChange | None:
+        """What became of the place to which the kernel said that the document went, if it says nearly the same there;
+        None if it is still, or again, at its own. If it was deleted there, and its own place is another document's by
+        now, that is where its typing stands."""
         engine = self._engine
-        turn = engine.turns.last_on([gone.path])  # before which another document lay there
+        turn = engine.turns.last_on([change.path])  # before which another document lay there
         since = max(engine.clock() - SAME_SECONDS, 0.0 if turn is None else turn.created)
-        place = self.renames.place(gone.path, since)
-        if place is None or is_secret_name(place):
+        places = self.renames.places(change.path, since)
+        if not places or is_secret_name(places[-1]):
             return None
-        target = found.get(place) or self._find_arrival(place)
-        if target is None or target.came_from is not None or gone.before is None or target.after is None:
-            return None
-        return target if is_successor(gone.before.data, target.after.data) else None
+        for place in places:
+            target = found.get(place) or self._find_there(place)
+            after = None if target is None else target.after
+            if target is None or after is None or change.before is None:
+                continue
+            if is_successor(change.before.data, after.data):
+                heard.add(change.path)
+                return None if place == change.path or target.came_from is not None else target
+        if self._is_gone(places[-1]):
+            heard.add(change.path)
+            if change.after is not None and places[-1] != change.path:
+                nothing = OutsideChange(places[-1], None, None, None, proven=False)
+                return found.get(places[-1]) or self._compare(places[-1]) or nothing
+        return None
 
     def _find_target(
         self,
@@ -336,17 +392,19 @@ class MoveDetector:
         files: dict[str, FileMark],
     ) -> OutsideChange | None:
         data = gone.before.data if gone.before else b""
+        taken = {change.went_to for change in found.values()}
         places = [
             change
             for change in found.values()
-            if change.after is not None and change.after.data == data and change.came_from is None
+            if change.after is not None and change.after.data == data and change.path not in taken
         ]
         if not places and appeared is not None:
             arrived = (self._find_arrival(name) for name in appeared if name not in found)
             places = [change for change in arrived if change is not None and change.data == data]
         if not places:
-            arrived = (self._find_arrival(name) for name in self._same_file(gone, files) if name not in found)
-            places = [change for change in arrived if change is not None and is_successor(data, change.data or b"")]
+            arrived = (self._find_there(DocPath(name)) for name in self._same_file(gone, files) if name not in found)
+            places = [change for change in arrived if change is not None and change.before is None]
+            places = [change for change in places if is_successor(data, change.data or b"")]
         if len(places) > 1 and (stamp := self._last_stamp(gone.path)) is not None:
             places = [change for change in places if self._engine.root.is_that_file(change.path, stamp)]
         return places[0] if len(places) == 1 else None
@@ -366,6 +424,14 @@ class MoveDetector:
                 for name, mark in zip(folder.names, folder.marks, strict=True):
                     files[f"{folder.path}/{name}" if folder.path else name] = mark
         return files
+
+    def _find_there(self, place: DocPath) -> OutsideChange | None:
+        """What is at a place to which a document came. Somebody may have read it there already, before anybody knew
+        what it was."""
+        target = self._find_arrival(place) or self._compare(place)
+        if target is not None and not target.is_news and self._engine.seen.find_known_content(place) is None:
+            return replace(target, before=None)
+        return target
 
     def _find_arrival(self, name: str) -> OutsideChange | None:
         """A file that nobody knew, or that came to a place where none was left."""

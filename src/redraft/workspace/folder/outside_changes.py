@@ -263,20 +263,17 @@ class OutsideRecorder:
         """Check these files and record what became of them; what cannot be decided is left out. The caller must hold
         the lock."""
         with self.pause():
-            self._moves.renames.add(self.hear_renames(), self._engine.clock())
-            found: dict[DocPath, LookResult] = {}
-            changes: list[OutsideChange] = []
-            for path in paths:
-                self.waiting.discard(path)
-                change = self._compare(path)
-                if change is not None:
-                    found[path] = LookResult(change.image, change.place, change.is_news)
-                    changes += [change] * change.is_news
+            paths = [*paths]
+            self.waiting -= {*paths}
+            found, (moved, changes) = self._moves.look(paths, self.hear_renames, self._list_places, appeared)
+            self._write_down(moved)
             while changes:
-                moved, changes = self._moves.resolve(changes, self._documents_at_work() | self.waiting, appeared)
-                self.waiting -= {change.path for change in moved}
+                moved, changes = self._moves.resolve(changes, self._list_places(), appeared)
                 self._write_down(moved)
-            return found
+            return {change.path: LookResult(change.image, change.place, change.is_news) for change in found}
+
+    def _list_places(self) -> set[DocPath]:
+        return self._documents_at_work() | self.waiting
 
     def _compare(self, path: DocPath) -> OutsideChange | None:
         engine = self._engine
@@ -338,7 +335,10 @@ class OutsideRecorder:
     # Recording
 
     def _write_down(self, changes: list[OutsideChange]) -> None:
+        if not changes:
+            return
         engine = self._engine
+        self.waiting -= {change.path for change in changes}
         grown = {change.path: turn for change in changes if (turn := self._grow(change)) is not None}
         new = [change for change in changes if change.path not in grown]
         record = self._add(new) if new else None
@@ -455,6 +455,8 @@ class OutsideRecorder:
         while True:
             leaving = {draft.key for draft, _ in moves.values()}
             stay = [path for path, (draft, there) in moves.items() if not self._is_free(draft, there, leaving)]
+            came = {_move_draft(draft, there).key: path for path, (draft, there) in reversed(moves.items())}
+            stay += [path for path in moves if path not in {*came.values(), *stay}]  # two cannot stand at one place
             if not stay:
                 return {*moves}
             for path in stay:
