@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pycrdt import Doc, Text
 
-from redraft.lsp_server.mirror import Mirror, to_plain
+from redraft.lsp_server.mirror import EditorMirror, to_plain
 from tests.server.serving import begun, ended
 from tests.speaking.lines import PATIENCE, environment
 
@@ -161,7 +161,7 @@ def test_nothing_typed_is_lost_or_doubled_whatever_crosses(newline: str, seed: i
     room: Doc[Any] = Doc()
     room.get("text", type=Text)
     room.apply_update(far.get_update())
-    mirror = Mirror(room)
+    mirror = EditorMirror(room)
     editor = Editor(to_plain(str(far_text)))
     mirror.begin(editor.text)
     ledger: list[str] = []
@@ -196,7 +196,7 @@ def test_nothing_typed_is_lost_or_doubled_whatever_crosses(newline: str, seed: i
     assert str(far_text).count("\n") == str(far_text).count(newline)
 
 
-def settle(mirror: Mirror, editor: Editor, far: Doc[Any]) -> None:
+def settle(mirror: EditorMirror, editor: Editor, far: Doc[Any]) -> None:
     """Until everybody has heard everything."""
     while editor.reports:
         mirror.report(editor.reports.pop(0))

@@ -27,7 +27,7 @@ SOURCE = "redraft"
 ACTS = ("accept", "reject")
 
 
-class Review:
+class EditorSession:
     """The documents that an editor has open in one folder."""
 
     def __init__(self, editor: LanguageServer, folder: str) -> None:
@@ -264,7 +264,7 @@ class RedraftLanguageServer(LanguageServer):
             "redraft", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full
         )
         self._folder = folder
-        self._review: Review | None = None
+        self._review: EditorSession | None = None
         self._register_features()
         for act in ACTS:
             self._register(f"redraft.{act}", partial(self._decide, act))
@@ -274,10 +274,10 @@ class RedraftLanguageServer(LanguageServer):
         self._register("redraft.next", self._go)
 
     @property
-    def review(self) -> Review:
+    def review(self) -> EditorSession:
         """What is open in the folder; there once the editor has said where it is."""
         if self._review is None:
-            self._review = Review(self, self._folder or self.workspace.root_path or os.getcwd())
+            self._review = EditorSession(self, self._folder or self.workspace.root_path or os.getcwd())
         return self._review
 
     def _register_features(self) -> None:

@@ -49,7 +49,7 @@ class OfferedText:
     text: str
 
 
-class Mirror:
+class EditorMirror:
     """See above. `room` is the replica that follows the server."""
 
     def __init__(self, room: Doc[Any]) -> None:

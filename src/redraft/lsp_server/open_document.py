@@ -7,8 +7,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from redraft.lsp_server.hunk_places import PlacedHunk, place_hunks
-from redraft.lsp_server.mirror import Mirror
-from redraft.lsp_server.room import Room
+from redraft.lsp_server.mirror import EditorMirror
+from redraft.lsp_server.room import RemoteRoom
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -32,8 +32,8 @@ class OpenDocument:
         self.client = client
         self.uri = uri
         self.path = path
-        self.room = Room(client, path, self._came, self._ended)
-        self.mirror = Mirror(self.room.doc)
+        self.room = RemoteRoom(client, path, self._came, self._ended)
+        self.mirror = EditorMirror(self.room.doc)
         self.draft: DraftShape | None = None
         self._ask = ask
         self._tell = tell
@@ -70,9 +70,6 @@ class OpenDocument:
     def placed(self) -> list[PlacedHunk]:
         """What waits, and where it is in the text that the editor shows."""
         return [] if self.draft is None else list(place_hunks(self.draft["hunks"], self.mirror.seen))
-
-    def find_hunk(self, hunk_id: str) -> PlacedHunk | None:
-        return next((placed for placed in self.placed if placed.hunk["hunk_id"] == hunk_id), None)
 
     async def decide(self, act: str, hunk_ids: Sequence[str]) -> None:
         """Accept or reject; everything typed is at the server before."""

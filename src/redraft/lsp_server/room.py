@@ -25,7 +25,7 @@ DELIVERY_SECONDS = 5.0
 OVER = (wire.UNACCEPTABLE, wire.READ_ONLY, wire.NOT_THERE, wire.OTHER_EPOCH, wire.SECRET)
 
 
-class Room:
+class RemoteRoom:
     """`changed` is called after anything came from the server, `ended` once the connection is over for good."""
 
     def __init__(self, client: FolderClient, path: str, changed: Callable[[], None], ended: Callable[[], None]) -> None:
