@@ -56,11 +56,6 @@ MISTAKES: dict[str, tuple[int, str, str]] = {
         "story.md is a file, not a folder.",
         "Name a folder that exists, or create it first.",
     ),
-    "open story.md --no-browser": (
-        4,
-        "story.md is a file, not a folder.",
-        "Name a folder that exists, or create it first.",
-    ),
     "open nowhere --no-browser": (
         4,
         "The folder nowhere does not exist.",

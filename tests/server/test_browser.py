@@ -173,7 +173,9 @@ def test_no_document_comes_to_life_on_the_page(chromium: Browser, server: Server
     page.get_by_role("tab", name="story.md").click()
     page.wait_for_selector("[data-hunk]")
     page.get_by_role("tab", name="hostile.md").click()
-    page.get_by_role("textbox", name="Text of hostile.md").wait_for()
+    page.locator(".ProseMirror").wait_for()
+    page.keyboard.press("Alt+r")
+    page.locator(".cm-content").wait_for()
     assert payloads[0] in page.inner_text(".cm-content")
     # The offline assistant quotes what it finds, and its answers are shown as markdown.
     page.locator("[aria-label=Agent] textarea").fill("Search for evil.example")

@@ -267,7 +267,7 @@ def test_the_skill_renews_itself_and_leaves_comments_out_of_account(agent_doc: A
 
 
 OPTIONS = {
-    "run": "FILE -b --agent --model --dry-run --no-git",
+    "run": "FILE -b --agent --model --mode --yes --dry-run --no-git",
     "init": "FILE TITLE --agent",
     "diff": "FILE --from --to",
     "reset": "FILE",
@@ -290,7 +290,8 @@ OPTIONS = {
     "watch": "--stop --status --debounce --max-cycles --foreground",
     "upgrade": "",
     "plugin": "ACTION EDITOR",
-    # Our own, as are `diff --from --to`, `commit --agent-only` and `watch --foreground`:
+    # Our own, as are `run --mode --yes`, `diff --from --to`, `commit --agent-only` and `watch --foreground`:
+    "take": "MESSAGE",
     "trust": "--revoke --yes",
     "log": "FILE --limit",
     "show": "FILE --back",

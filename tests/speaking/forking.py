@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 INTERPRETER = [sys.executable, "-W", "error"]
 MAIN = {"redraft": "redraft.cli", "redraft.cli.agent_doc": "redraft.cli.agent_doc"}  # where `main` of a module is
 LOCALE = "C.UTF-8"
+KEYRING = "PYTHON_KEYRING_BACKEND"  # is read by the library that has the name, which no fork server has imported
 LONGEST = 60_000  # bytes of a request: far below what a socket takes as one message
 # What servers and most commands import, and what a remote model needs. None of it starts a thread.
 IMPORTED = (
@@ -69,7 +70,7 @@ def can_fork(command: Sequence[str], options: Mapping[str, Any]) -> bool:
         and options.keys() <= {"stdin", "stdout", "stderr", "cwd", "env", "encoding"}
         and variables.get("LC_ALL") == LOCALE
         and mounts_of_this_thread() == MOUNTS
-        and not any(name.startswith(("PYTHON", "LD_")) for name in variables)
+        and not any(name.startswith(("PYTHON", "LD_")) for name in variables.keys() - {KEYRING})
         and len(json.dumps([*command, *variables.items()])) < LONGEST
     )
 

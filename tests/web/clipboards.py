@@ -82,7 +82,7 @@ alt="A tower at night" onerror="alert(2)"><figcaption>By night</figcaption></fig
 
 PAGE_MARKDOWN = """# Lighthouse
 
-A **lighthouse** is a [tower](https://example.org/wiki/Tower)\\[1\\] with *light*.
+A **lighthouse** is a [tower](https://example.org/wiki/Tower)[1] with *light*.
 
 [A tower at night](https://tracker.example/pixel.png?u=1)
 

@@ -59,8 +59,9 @@ def test_a_turn_is_found_seen_compared_and_undone(desk: Desk):
     first.click()
     dialog = desk.dialog()
     dialog.get_by_text("+2").first.wait_for()
-    assert [mark.inner_text().strip() for mark in dialog.locator("ins").all()] == ["is new"] * 2
-    kinds: list[str] = dialog.locator("[data-kind]").evaluate_all("lines => lines.map(line => line.dataset.kind)")
+    changes = dialog.get_by_role("region", name="undo.md").first  # below it stands what undoing the turn would do
+    assert [mark.inner_text().strip() for mark in changes.locator("ins").all()] == ["is new"] * 2
+    kinds: list[str] = changes.locator("[data-kind]").evaluate_all("lines => lines.map(line => line.dataset.kind)")
     assert (set(kinds), kinds.count("added"), kinds.count("removed")) == ({"same", "added", "removed"}, 2, 2)
     dialog.get_by_role("tab", name="Compare with now").click()
     panes = [dialog.get_by_role("region", name=name) for name in ("Now", "Before this turn", "After this turn")]

@@ -150,7 +150,7 @@ class Row(NamedTuple):
 ROWS = (
     Row("replacement", 0, 5, "Hi", "Hi world\n", "Hi"),
     Row("insertion", 5, 5, "NEW", "HelloNEW world\n", "HelloNEW"),
-    Row("deletion", 0, 5, "", "&#32;world\n", ""),
+    Row("deletion", 0, 5, "", "world\n", ""),
     Row("nothing", 5, 5, "", HELLO, "Hello"),
     Row("from after to", 10, 5, "X"),
     Row("from below zero", -1, 5, "X"),

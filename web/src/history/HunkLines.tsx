@@ -31,6 +31,7 @@ function parts({ text, marks, kind }: DiffLine): ReactNode {
   const shown: ReactNode[] = [];
   let at = 0;
   for (const [from, to] of marks) {
+    if (from === to) continue; // words that only the other side has
     shown.push(text.slice(at, from), <Mark key={from}>{text.slice(from, to)}</Mark>);
     at = to;
   }
