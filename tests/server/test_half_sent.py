@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import socket
 import threading
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.server.live.people import Person
 from tests.server.serving import serving
 from tests.speaking.lines import PATIENCE
 
@@ -141,3 +143,22 @@ def test_rooms_that_come_and_go_fail_nobody_who_joins(server: Server, folder: Pa
 
     with ThreadPoolExecutor(16) as pool:
         assert set(pool.map(join, range(120))) == {200}
+
+
+@pytest.mark.covers("RD-server-half-sent")
+def test_a_live_document_stays_connected_for_longer_than_a_request_may_take(folder: Path):
+    with serving(folder, REDRAFT_SERVER_HEAD_SECONDS="1") as server:
+        host = f"Host: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n"
+        half = f"POST /api/documents HTTP/1.1\r\n{host}Content-Length: 42\r\n\r\n{{".encode()
+
+        async def pause() -> None:
+            person = await Person(server).join()
+            for _ in range(2):
+                assert (await asyncio.to_thread(received, dial(server, half))).startswith(b"HTTP/1.1 408 ")
+            assert person.closed is None
+            person.type(0, "Still here. ")
+            await person.sent()
+            await person.leave()
+
+        asyncio.run(pause())
+        assert server.get("/api/documents", path="story.md")["content"].startswith("Still here. ")

@@ -60,6 +60,7 @@ class TimedProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
     _silence: asyncio.TimerHandle | None = None
     _phase: str | None = None
+    _is_websocket = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -74,7 +75,7 @@ class TimedProtocol(H11Protocol):
         self._look()
 
     def handle_websocket_upgrade(self, event: h11.Request) -> None:
-        self._wait_for(None)
+        self._is_websocket = True  # to h11 the body of its request is still to come, for ever
         super().handle_websocket_upgrade(event)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -84,7 +85,9 @@ class TimedProtocol(H11Protocol):
     def _look(self) -> None:
         """What of the request is still to come. Between two requests nothing is: that has a time of its own."""
         state = self.conn.their_state
-        if state is h11.SEND_BODY:
+        if self._is_websocket:
+            self._wait_for(None)
+        elif state is h11.SEND_BODY:
             self._wait_for("body", self.body_seconds)
         elif state is h11.IDLE and self.conn.trailing_data[0]:
             self._wait_for("head", self.head_seconds)
